@@ -1,0 +1,184 @@
+"""Publishing and opening, as Python sees them."""
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scumble.entropy import Entropy
+from scumble.errors import ParameterError, SchemaError, did_you_mean
+from scumble.keyed import read_key
+from scumble.release.encode import is_text, published_type
+from scumble.release.publish import Coinage, Progress, publish_table
+from scumble.release.release import Release, open_release
+from scumble.schema import Coarsen, ColumnSpec, Spec, Target, read_spec
+from scumble.tables import Table, read
+
+PER_COLUMN = ("rho1", "rho2", "gamma", "epsilon", "retain")
+
+
+def publish(
+    table: Any,
+    out: str | Path | None = None,
+    *,
+    sensitive: str | Sequence[str] | None = None,
+    public: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] = (),
+    domains: Mapping[str, Any] | None = None,
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
+    mechanism: str | None = None,
+    rho1: Any = None,
+    rho2: Any = None,
+    gamma: Any = None,
+    epsilon: Any = None,
+    retain: Any = None,
+    domain_from_data: bool = False,
+    key: Any = None,
+    id: str | None = None,
+    seed: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Release:
+    """Publishes a table and returns the release.
+
+    table       a path (CSV, Parquet, a folder of Parquet, or a spec in TOML) or a data frame (pandas, Polars, PyArrow, DuckDB)
+    out         the folder to write; without one the release lives in a temporary folder until Python ends
+    sensitive   the columns to perturb
+    public      the columns to publish as they are; where it is not given, all that are not named otherwise
+    drop        the columns to leave out
+    domains     column -> its values (None for a missing one), or {"low": ..., "high": ..., "step": ...} for numbers
+    coarsen     public column -> {"bins": 10}, {"edges": [18, 65]}, {"prefix": 3} or {"date": "month"}
+    rho1, rho2  no prior up to rho1 becomes a posterior above rho2; or gamma, epsilon, or retain, the probability that a value is
+                kept. A number holds for the whole row: several sensitive columns share it (a retention is each column's). A
+                dictionary column -> number gives each its own.
+    domain_from_data  take domains that are not declared from the data; the manifest will say so
+    key, id     coins by key (bytes or a file) and id column, for repeated publication of the same people
+    seed        INSECURE repeatable coins, for tests; the manifest will say so
+    """
+    target = {"rho1": rho1, "rho2": rho2, "gamma": gamma, "epsilon": epsilon, "retain": retain}
+    if isinstance(table, str | Path) and Path(table).suffix == ".toml":
+        if sensitive is not None or public is not None or drop or domains or coarsen:
+            raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
+        spec = _override(read_spec(table), target, mechanism, domain_from_data)
+        source = read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
+    else:
+        source = read(table)
+        spec = _spec(source, _names(sensitive), public, _names(drop), id, domains or {}, coarsen or {}, target, domain_from_data)
+        spec = spec.model_copy(update={"mechanism": mechanism or "uniform"})
+    coinage = _coinage(key, id, seed, source)
+    folder = Path(out) if out is not None else Path(_temporary()) / "release"
+    publish_table(source, spec, folder, coinage, overwrite=overwrite, progress=progress)
+    return open_release(folder)
+
+
+def open(path: str | Path) -> Release:
+    """Opens a release and checks it against its hashes."""
+    return open_release(path)
+
+
+def _spec(
+    table: Table,
+    sensitive: list[str],
+    public: str | Sequence[str] | None,
+    drop: list[str],
+    id: str | None,
+    domains: Mapping[str, Any],
+    coarsen: Mapping[str, Any],
+    target: dict[str, Any],
+    from_data: bool,
+) -> Spec:
+    shared = Target(**{k: v for k, v in target.items() if not isinstance(v, Mapping)})
+    roles = _roles(table, sensitive, public, drop, id)
+    for name in [*domains, *coarsen]:
+        if name not in roles:
+            raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
+    columns = {}
+    for name, role in roles.items():
+        fields: dict[str, Any] = {"role": role}
+        if name in coarsen:
+            fields["coarsen"] = Coarsen(**coarsen[name])
+        if role == "sensitive":
+            fields |= _domain_fields(domains.get(name), from_data) | _own_target(name, target)
+        elif name in domains:
+            raise SchemaError(f"a domain is given for {name!r}, which is {role}; domains are for sensitive columns")
+        columns[name] = ColumnSpec(**fields)
+    return Spec(privacy=shared, columns=columns)
+
+
+def _roles(table: Table, sensitive: list[str], public: Any, drop: list[str], id: str | None) -> dict[str, str]:
+    given: dict[str, str] = {}
+    wanted = (("sensitive", sensitive), ("public", _names(public)), ("dropped", drop))
+    for role, names in wanted:
+        for name in names:
+            if name not in table.schema.names:
+                raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
+            if given.setdefault(name, role) != role:
+                raise SchemaError(f"column {name!r} is named as {given[name]} and as {role}; a column has one role")
+    if id is not None and id in table.schema.names:
+        given.setdefault(id, "identifier")
+    if public is None:
+        rest = [name for name in table.schema.names if name not in given]
+        _refuse_identifying(table, rest)
+        given |= dict.fromkeys(rest, "public")
+    return {name: given[name] for name in table.schema.names if name in given}
+
+
+def _refuse_identifying(table: Table, names: list[str]) -> None:
+    """A text column with a value for every row names people: publishing it is never a default."""
+    text = [name for name in names if is_text(published_type(table.schema.field(name).type))]
+    first = next(iter(table.batches(text)), None) if text and not table.once else None
+    if first is None or first.num_rows < 50:
+        return
+    for name in text:
+        if len(first.column(name).unique()) > 0.95 * first.num_rows:
+            raise SchemaError(
+                f"column {name!r} has another text in nearly every row, which names people; say --drop {name}, "
+                f"or --public {name} if it does not"
+            )
+
+
+def _domain_fields(domain: Any, from_data: bool) -> dict[str, Any]:
+    if domain is None:
+        return {"from_data": from_data}
+    if isinstance(domain, Mapping):
+        return {k: str(v) for k, v in domain.items()}
+    return {"values": list(domain)}
+
+
+def _own_target(name: str, target: dict[str, Any]) -> dict[str, Any]:
+    own = {k: v[name] for k, v in target.items() if isinstance(v, Mapping) and name in v}
+    return {"privacy": Target(**own)} if own else {}
+
+
+def _override(spec: Spec, target: dict[str, Any], mechanism: str | None, from_data: bool) -> Spec:
+    update: dict[str, Any] = {"mechanism": mechanism} if mechanism else {}
+    if any(v is not None for v in target.values()):
+        update["privacy"] = Target(**target)
+    if from_data:
+        update["columns"] = {
+            name: c.model_copy(update={"from_data": True}) if c.role == "sensitive" and not c.has_domain else c
+            for name, c in spec.columns.items()
+        }
+    return spec.model_copy(update=update)
+
+
+def _coinage(key: Any, id: str | None, seed: int | None, table: Table) -> Coinage:
+    if (key is None) != (id is None):
+        raise ParameterError("key and id go together: the coins of a record are a function of the key and the person's id")
+    if id is not None and id not in table.schema.names:
+        raise SchemaError(f"the id column {id!r} is not in the table{did_you_mean(id, table.schema.names)}")
+    entropy = Entropy.system() if seed is None else Entropy.seeded(seed)
+    return Coinage(entropy, None if key is None else read_key(key), id)
+
+
+def _names(given: str | Sequence[str] | None) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def _temporary() -> str:
+    folder = tempfile.mkdtemp(prefix="scumble-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+

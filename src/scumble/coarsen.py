@@ -1,0 +1,50 @@
+"""Public columns made coarser on the way, so that fewer rows are alone."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scumble.errors import SchemaError
+from scumble.parameters import number
+from scumble.schema import Coarsen
+
+
+def coarsen(column: pa.Array, how: Coarsen, name: str) -> pa.Array:
+    """The column as it is published.
+
+    >>> coarsen(pa.array([31, 38, 45]), Coarsen(bins=10), "age").to_pylist()
+    [30, 30, 40]
+    >>> coarsen(pa.array([3, 20, 70]), Coarsen(edges=[18, 65]), "age").to_pylist()
+    ['<18', '[18, 65)', '>=65']
+    >>> coarsen(pa.array(["90210"]), Coarsen(prefix=3), "zip").to_pylist()
+    ['902']
+    """
+    try:
+        if how.bins is not None:
+            return _bins(column, number(how.bins, "bins"))
+        if how.edges is not None:
+            return _edges(column, how.edges)
+        if how.prefix is not None:
+            return pc.utf8_slice_codeunits(_plain(column).cast(pa.string()), 0, how.prefix)
+        return pc.floor_temporal(column, unit=how.date)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        told = ", ".join(f"{k} = {v}" for k, v in how.model_dump(exclude_none=True).items())
+        raise SchemaError(f"column {name!r} of type {column.type} cannot be coarsened by {told}") from None
+
+
+def _bins(column: pa.Array, width: float) -> pa.Array:
+    low = pc.multiply(pc.floor(pc.divide(column.cast(pa.float64()), width)), width)
+    return low.cast(column.type) if pa.types.is_integer(column.type) and width.is_integer() else low
+
+
+def _edges(column: pa.Array, edges: list[float]) -> pa.Array:
+    numbers = column.cast(pa.float64())
+    above = pc.cast(pc.greater_equal(numbers, edges[0]), pa.int32())
+    for edge in edges[1:]:
+        above = pc.add(above, pc.cast(pc.greater_equal(numbers, edge), pa.int32()))
+    told = [f"{edge:g}" for edge in edges]
+    between = [f"[{low}, {high})" for low, high in zip(told, told[1:], strict=False)]
+    return pa.array([f"<{told[0]}", *between, f">={told[-1]}"]).take(above)
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

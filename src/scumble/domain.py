@@ -1,0 +1,193 @@
+"""The public set of values of a column: categories, or a numeric grid.
+
+A domain turns values into codes 0..m-1 and back. Whatever is outside it is refused by name: a value that the channel
+could never have produced would be known to be true.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scumble.errors import SchemaError
+
+LARGEST_GRID = 10_000_000
+
+Codes = npt.NDArray[np.unsignedinteger]
+
+
+class Domain(ABC):
+    """`size` values of the Arrow type `type`, in a fixed order."""
+
+    type: pa.DataType
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many values there are."""
+
+    @property
+    @abstractmethod
+    def values(self) -> pa.Array:
+        """All of them, in the order of their codes; a missing value, where it belongs to the domain, is a null."""
+
+    @abstractmethod
+    def encode(self, column: pa.Array, name: str) -> Codes:
+        """The codes of a column's values; a value outside the domain is refused."""
+
+    @property
+    def code_type(self) -> np.dtype[np.unsignedinteger]:
+        """The narrowest unsigned integer that holds every code."""
+        return np.dtype(np.min_scalar_type(self.size - 1))
+
+    @property
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """The values as numbers; refused where they are none."""
+        if not (pa.types.is_integer(self.type) or pa.types.is_floating(self.type) or pa.types.is_decimal(self.type)):
+            raise SchemaError(f"values of type {self.type} are not numbers")
+        return np.asarray(self.values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+
+
+@dataclass(frozen=True, eq=False)
+class Categories(Domain):
+    """A list of values; None stands for a missing one.
+
+    >>> domain = Categories(["flu", "cold", None], pa.string())
+    >>> domain.encode(pa.array(["cold", None, "flu"]), "disease").tolist()
+    [1, 2, 0]
+    """
+
+    listed: Sequence[Any]
+    type: pa.DataType
+
+    def __post_init__(self) -> None:
+        if len(set(self.listed)) != len(self.listed):
+            twice = next(v for i, v in enumerate(self.listed) if v in self.listed[:i])
+            raise SchemaError(f"a domain lists each value once, but {twice!r} stands in it twice")
+        try:
+            values = pa.array(self.listed, type=self.type)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise SchemaError(f"the values {_shown(self.listed)} do not fit a column of type {self.type}") from None
+        object.__setattr__(self, "_values", values)
+
+    @property
+    def size(self) -> int:
+        return len(self.listed)
+
+    @property
+    def values(self) -> pa.Array:
+        return self._values  # type: ignore[attr-defined]
+
+    def encode(self, column: pa.Array, name: str) -> Codes:
+        if pa.types.is_dictionary(column.type):
+            return self._encode_dictionary(column, name)
+        return self._lookup(column, name)
+
+    def _encode_dictionary(self, column: pa.DictionaryArray, name: str) -> Codes:
+        used = column.dictionary
+        positions = column.indices
+        if column.null_count:
+            used = pa.concat_arrays([used, pa.nulls(1, used.type)])
+            positions = positions.fill_null(len(used) - 1)
+        places = positions.to_numpy(zero_copy_only=False)
+        known = pc.index_in(used.cast(self.type), value_set=self.values)
+        if known.null_count:  # a dictionary may hold values that no row has
+            unused = np.setdiff1d(np.arange(len(used)), places)
+            known = pc.if_else(pa.array(np.isin(np.arange(len(used)), unused)), pa.scalar(0, pa.int32()), known)
+            self._refuse_unknown(used, known, name)
+        return np.asarray(known.to_numpy(zero_copy_only=False).astype(self.code_type)[places])
+
+    def _lookup(self, column: pa.Array, name: str) -> Codes:
+        known = pc.index_in(column if column.type == self.type else column.cast(self.type), value_set=self.values)
+        self._refuse_unknown(column, known, name)
+        return np.asarray(known.to_numpy(zero_copy_only=False).astype(self.code_type))
+
+    def _refuse_unknown(self, column: pa.Array, known: pa.Array, name: str) -> None:
+        if known.null_count == 0:
+            return
+        outside = column.filter(known.is_null()).unique().to_pylist()
+        if None in outside:
+            raise SchemaError(
+                f"column {name!r} has missing values, which are not in its domain; "
+                "add them as a value of their own (missing = true in the spec, None in domains=) or fill them"
+            )
+        raise SchemaError(
+            f"column {name!r} has values outside its domain: {_shown(outside)}; add them to the domain or clean the table"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Grid(Domain):
+    """The numbers low, low + step, ..., high. Values between two points are rounded to the nearer one.
+
+    The three are decimals, so that 0.1 is a tenth and a replaced value has the same digits as a kept one.
+
+    >>> Grid("0", "1", "0.25", pa.float64()).values.to_pylist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+
+    low: str
+    high: str
+    step: str
+    type: pa.DataType
+
+    def __post_init__(self) -> None:
+        try:
+            low, high, step = (Decimal(str(x)) for x in (self.low, self.high, self.step))
+        except InvalidOperation:
+            raise SchemaError(f"a grid needs numbers, not {self.low!r}, {self.high!r}, {self.step!r}") from None
+        if not (low.is_finite() and high.is_finite() and step.is_finite() and step > 0 and low < high):
+            raise SchemaError(f"a grid needs low < high and step > 0, not low = {low}, high = {high}, step = {step}")
+        if (high - low) % step != 0:
+            raise SchemaError(f"a grid's high must be low plus a whole number of steps, not {low} .. {high} by {step}")
+        if (high - low) / step >= LARGEST_GRID:
+            raise SchemaError(f"a grid may have {LARGEST_GRID:,} points, not {(high - low) / step:,.0f}; use a wider step")
+        if pa.types.is_integer(self.type) and (low % 1 or step % 1):
+            raise SchemaError(f"a column of type {self.type} needs a grid of whole numbers, not {low} by {step}")
+        digits = max(0, -int(low.as_tuple().exponent), -int(step.as_tuple().exponent))
+        scale = 10**digits
+        for key, value in (("_first", int(low * scale)), ("_step", int(step * scale)), ("_scale", scale)):
+            object.__setattr__(self, key, value)
+        object.__setattr__(self, "_size", int((high - low) / step) + 1)
+
+    @property
+    def size(self) -> int:
+        return self._size  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def numbers(self) -> npt.NDArray[np.float64]:
+        whole = self._first + self._step * np.arange(self.size, dtype=np.int64)  # type: ignore[attr-defined]
+        return np.asarray(whole / self._scale)  # type: ignore[attr-defined]
+
+    @property
+    def values(self) -> pa.Array:
+        return pa.array(self.numbers).cast(self.type, safe=False)
+
+    def encode(self, column: pa.Array, name: str) -> Codes:
+        if column.null_count:
+            raise SchemaError(f"column {name!r} has {column.null_count} missing values; a numeric grid has no place for them")
+        try:
+            x = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise SchemaError(f"column {name!r} has type {column.type}, but its domain is a grid of numbers") from None
+        bad = int((~np.isfinite(x)).sum())
+        if bad:
+            raise SchemaError(f"column {name!r} has {bad} values that are NaN or infinite; a grid has no place for them")
+        low, width = self._first / self._scale, self._step / self._scale  # type: ignore[attr-defined]
+        places = np.rint((x - low) / width)
+        outside = (places < 0) | (places >= self.size)
+        if outside.any():
+            shown = _shown(np.unique(x[outside]).tolist())
+            raise SchemaError(f"column {name!r} has values outside its grid {self.low} .. {self.high}: {shown}; widen the grid")
+        return np.asarray(places.astype(self.code_type))
+
+
+def _shown(values: Sequence[Any]) -> str:
+    text = ", ".join(repr(v) for v in values[:3])
+    return text + (f" and {len(values) - 3} more" if len(values) > 3 else "")

@@ -1,0 +1,1 @@
+"""Engines: what runs a statement over the published table. One file an engine."""

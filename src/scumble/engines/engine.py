@@ -1,0 +1,39 @@
+"""The protocol of an engine: another SQL system is one more file with these three things."""
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sqlglot import exp
+
+TABLE = "release"
+"""The name under which a question knows the published table."""
+
+FALSE, TRUE, UNKNOWN = 0, 1, 2
+"""The truth values of SQL, as `truth` gives them."""
+
+
+class Engine(Protocol):
+    """Runs statements over one published table, which it knows as `release`."""
+
+    dialect: str
+    """What sqlglot calls the engine's SQL."""
+
+    def run(self, statement: exp.Expression) -> pa.Table:
+        """The result of a statement."""
+
+    def truth(self, predicate: exp.Expression, column: str, values: pa.Array) -> npt.NDArray[np.int8]:
+        """The truth value of a predicate on one column, for each of the values; the published table is not touched."""
+
+
+def truth_case(predicate: exp.Expression) -> exp.Expression:
+    """A predicate as a number: 1 where it is true, 0 where it is false, 2 where SQL does not know."""
+    inner = exp.Paren(this=predicate.copy())
+    return exp.Case(
+        ifs=[
+            exp.If(this=inner, true=exp.Literal.number(TRUE)),
+            exp.If(this=exp.Not(this=inner.copy()), true=exp.Literal.number(FALSE)),
+        ],
+        default=exp.Literal.number(UNKNOWN),
+    )

@@ -1,0 +1,69 @@
+"""What can go wrong, as one tree.
+
+ScumbleError
+├── InputError            the caller's mistake: the message names the rule, the culprit and the way out
+│   ├── ParameterError    a number outside its range, or parameters that do not go together
+│   ├── SchemaError       a column without a role, an unknown column, a domain that does not fit
+│   ├── TableError        a table that cannot be read
+│   ├── ReleaseError      a folder that is not a release, or not the one that was written
+│   └── QueryError        a question that is not understood
+│       └── NotEstimable  a question that the published data cannot answer
+└── InternalError         our mistake: please report it
+
+The command line prints the message of an InputError on one line and exits with code 2.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ScumbleError(Exception):
+    """Everything that scumble raises on purpose."""
+
+
+class InputError(ScumbleError):
+    """The caller can mend it."""
+
+
+class ParameterError(InputError, ValueError):
+    """A number outside its range, or parameters that do not go together."""
+
+
+class SchemaError(InputError, ValueError):
+    """Roles, columns or domains that do not fit the table."""
+
+
+class TableError(InputError):
+    """A table that cannot be read."""
+
+
+class ReleaseError(InputError):
+    """A folder that is not a release, or is no longer the one that was written."""
+
+
+class QueryError(InputError, ValueError):
+    """A question that is not understood."""
+
+
+class NotEstimable(QueryError):  # noqa: N818  the word of the field
+    """A question that the published data cannot answer."""
+
+
+class InternalError(ScumbleError):
+    """A broken promise inside scumble."""
+
+
+def did_you_mean(name: str, options: Iterable[str]) -> str:
+    """The end of a message about an unknown name.
+
+    >>> did_you_mean("diseas", ["age", "disease"])
+    "; did you mean 'disease'?"
+    >>> did_you_mean("x", ["age", "sex", "disease"])
+    '; there are: age, sex, disease'
+    """
+    known = list(options)
+    close = get_close_matches(name, known, n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    return f"; there are: {shown}" if known else ""

@@ -1,0 +1,20 @@
+"""Optional dependencies: imported where they are used, and missing ones named with the line that installs them."""
+
+import importlib
+from types import ModuleType
+
+from scumble.errors import InputError
+
+
+def need(module: str) -> ModuleType:
+    """The module, or an error that says how to get it.
+
+    >>> need("no_such_module")
+    Traceback (most recent call last):
+    ...
+    scumble.errors.InputError: this needs no_such_module, which is not installed: pip install no_such_module
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise InputError(f"this needs {module}, which is not installed: pip install {module}") from None

@@ -1,0 +1,54 @@
+"""Uniform perturbation: one retention for all values of a column, replacements uniform on its domain.
+
+A target that is given for the table is shared by its k sensitive columns, each at the k-th root of gamma. Columns may be
+correlated as much as they like (one a function of the other, say): coins are independent, so the likelihood ratio of the
+whole row is the product of the columns' and stays within gamma. A column with a target of its own is outside the share;
+the guarantee of the whole row is then computed from all channels and says what it comes to.
+"""
+
+import math
+
+from scumble.coins import Coins
+from scumble.errors import SchemaError
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.parameters import number
+from scumble.privacy.guarantee import Guarantee, amplification, amplification_guarantee, rho_guarantee
+from scumble.schema import Spec, Target
+
+
+def plan(profile: Profile, spec: Spec) -> Plan:
+    """One channel for each sensitive column."""
+    own = {name: target for name in profile.domains if (target := spec.columns[name].privacy) is not None}
+    sharing = [name for name in profile.domains if name not in own]
+    coins = {
+        name: _coins(name, domain.size, own.get(name, spec.privacy), 1 if name in own else len(sharing))
+        for name, domain in profile.domains.items()
+    }
+    return Plan("uniform", coins, _guarantees(coins, spec.privacy, own, sharing), _dependence(profile))
+
+
+def _coins(name: str, size: int, target: Target, share: int) -> Coins:
+    if size < 2:
+        raise SchemaError(f"the domain of {name!r} has {size} value(s); a sensitive column needs at least 2")
+    return Coins.of(target.channel(size, share))
+
+
+def _guarantees(coins: dict[str, Coins], shared: Target, own: dict[str, Target], sharing: list[str]) -> list[Guarantee]:
+    channels = {name: each.channel() for name, each in coins.items()}
+    found = []
+    if shared.rho1 is not None and sharing:
+        together = {name: channels[name] for name in sharing}
+        found.append(rho_guarantee(together, number(shared.rho1, "rho1"), number(shared.rho2, "rho2")))
+    for name, target in own.items():
+        if target.rho1 is not None:
+            found.append(rho_guarantee({name: channels[name]}, number(target.rho1, "rho1"), number(target.rho2, "rho2")))
+    if not math.isinf(amplification(channels)):
+        found.append(amplification_guarantee(channels))
+    return found
+
+
+def _dependence(profile: Profile) -> list[str]:
+    return [
+        f"The domain of {name!r} was taken from the data: each of its values was somebody's, and no other value occurred."
+        for name in profile.from_data
+    ]

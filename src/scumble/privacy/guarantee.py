@@ -1,0 +1,86 @@
+"""A guarantee: a statement that was proved, with its parameters and the conditions under which it holds."""
+
+import math
+
+from pydantic import BaseModel, ConfigDict
+
+from scumble.channel import Channel, gamma_bound
+from scumble.errors import InternalError
+
+
+class Guarantee(BaseModel):
+    """What holds, for which columns, with which numbers, and when."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str
+    columns: list[str]
+    statement: str
+    parameters: dict[str, float]
+    conditions: list[str]
+
+    def holds(self, channels: dict[str, Channel]) -> bool:
+        """Whether the channels give what is stated, computed anew from them."""
+        if self.kind not in CHECKS:
+            raise InternalError(f"no check is known for a guarantee of kind {self.kind!r}")
+        return CHECKS[self.kind](self.parameters, [channels[name] for name in self.columns])
+
+
+ROUNDING = 1e-9
+"""Relative slack of a check: it is computed in floating point, the coins are not."""
+
+CONDITIONS = [
+    "Each person is one row of the table.",
+    "The same person is not published again with fresh coins; repeated publication uses a key.",
+    "The attacker may know the manifest, the public columns, the coins' probabilities and every other row.",
+]
+
+NOT_COVERED = [
+    "Singling out: public columns are published as they are, so a row can be recognised by them.",
+    "Presence: whoever recognises a row knows that the person is in the table.",
+    "What holds for a group: statistics are meant to be learnt, and may tell about members of the group.",
+]
+
+
+def amplification(channels: dict[str, Channel]) -> float:
+    """The amplification of all columns together: coins are independent, so the factors multiply."""
+    return math.prod(channel.amplification for channel in channels.values())
+
+
+def amplification_guarantee(channels: dict[str, Channel]) -> Guarantee:
+    """What the channels give jointly, whatever the columns' correlation."""
+    gamma = amplification(channels)
+    if math.isinf(gamma):
+        raise InternalError("an unbounded amplification guarantees nothing")
+    columns = " and ".join(channels)
+    return Guarantee(
+        kind="amplification",
+        columns=list(channels),
+        statement=f"Seeing a published row changes the odds of anything about the row's {columns} by a factor of at most {gamma:.6g} "
+        f"(local differential privacy with epsilon = {math.log(gamma):.6g}).",
+        parameters={"gamma": gamma, "epsilon": math.log(gamma)},
+        conditions=CONDITIONS,
+    )
+
+
+def rho_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> Guarantee:
+    """No prior up to rho1 becomes a posterior above rho2, nor the reverse."""
+    columns = " and ".join(channels)
+    return Guarantee(
+        kind="rho",
+        columns=list(channels),
+        statement=f"Whatever about the row's {columns} was believed with probability at most {rho1:.6g} is believed with at most {rho2:.6g} "
+        f"after seeing the row; and what was believed with more than {rho2:.6g} is still believed with at least {rho1:.6g}.",
+        parameters={"rho1": rho1, "rho2": rho2},
+        conditions=CONDITIONS,
+    )
+
+
+def _joint(channels: list[Channel]) -> float:
+    return math.prod(channel.amplification for channel in channels)
+
+
+CHECKS = {
+    "amplification": lambda given, channels: _joint(channels) <= given["gamma"] * (1 + ROUNDING),
+    "rho": lambda given, channels: _joint(channels) <= gamma_bound(given["rho1"], given["rho2"]) * (1 + ROUNDING),
+}

@@ -1,0 +1,182 @@
+"""A question into ONE statement over the published table.
+
+The statement counts, for each public group and each combination of cells, the published rows and the sums that the aggregates
+need. Weights depend on nothing but the cells, so the sums over rows of MATHS are sums over these few lines, whatever the number of
+rows; and the same lines are what the likelihood needs.
+
+    SELECT groups, published values of grouped perturbed columns, cells of the others, COUNT(*), SUM(v), SUM(v * v)
+    FROM release WHERE public conditions GROUP BY all of these
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from scumble.channel import Channel
+from scumble.domain import Domain, Grid
+from scumble.engines.engine import TABLE, UNKNOWN, Engine, truth_case
+from scumble.errors import QueryError
+from scumble.query.normalize import Conditions, Perturbed, SetAtom, cut, take_apart
+from scumble.query.parse import Aggregate, Group, Query
+
+MANY_CELLS = 32
+"""From here on a column's published value is grouped by itself, and put into its cell afterwards."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query against the columns of a release, and the statement that fetches what it needs."""
+
+    query: Query
+    conditions: Conditions
+    publics: Sequence[Group]
+    """Grouping expressions over public columns."""
+    grouped: Sequence[Perturbed]
+    """Perturbed columns that are grouped by."""
+    others: Sequence[Perturbed]
+    """Perturbed columns of conditions and of aggregates."""
+    values: Sequence[exp.Expression]
+    """What SUM and AVG are taken of, apart from grouped columns."""
+    statement: exp.Select
+
+    @property
+    def exact(self) -> bool:
+        """Whether no perturbed column is asked about."""
+        return not self.grouped and not self.others
+
+    def place(self, value: exp.Expression) -> int:
+        """Where the sums of a value stand."""
+        return next(i for i, known in enumerate(self.values) if known == value)
+
+
+def compile_query(query: Query, domains: dict[str, Domain], channels: dict[str, Channel], engine: Engine) -> Question:
+    """The question, with every perturbed column cut into the cells that it needs."""
+    conditions = take_apart(query.where, domains, engine)
+    names = [g.expression.name for g in query.groups if perturbed_column(g.expression, domains)]
+    values = [name for a in query.aggregates if a.value is not None and (name := perturbed_column(a.value, domains))]
+    _refuse_functions(query, domains)
+    inner = [n for n in dict.fromkeys([*conditions.columns, *values]) if n not in names]
+
+    def axis(name: str, by_value: bool) -> Perturbed:
+        atoms = conditions.atoms(name) + _null_atoms(name, domains[name], name in values)
+        return cut(name, domains[name], channels[name], atoms, by_value=by_value)
+
+    grouped = [axis(name, True) for name in names]
+    others = [axis(name, name in values and not channels[name].constant) for name in inner]
+    sums = list(dict.fromkeys(a.value for a in query.aggregates if a.value is not None and perturbed_column(a.value, domains) not in names))
+    publics = [g for g in query.groups if not perturbed_column(g.expression, domains)]
+    statement = _statement(conditions, publics, grouped, others, sums)
+    return Question(query, conditions, publics, grouped, others, sums, statement)
+
+
+def perturbed_column(expression: exp.Expression, domains: dict[str, Domain]) -> str | None:
+    """The perturbed column that an expression is, if it is one."""
+    if isinstance(expression, exp.Paren):
+        return perturbed_column(expression.this, domains)
+    return expression.name if isinstance(expression, exp.Column) and expression.name in domains else None
+
+
+def null_states(domain: Domain) -> npt.NDArray[np.int8]:
+    """Which values are not missing."""
+    return np.asarray(domain.values.is_valid().to_numpy(zero_copy_only=False)).astype(np.int8)
+
+
+def _null_atoms(name: str, domain: Domain, needed: bool) -> list[SetAtom]:
+    return [SetAtom(name, null_states(domain))] if needed and not isinstance(domain, Grid) and domain.values.null_count else []
+
+
+def _refuse_functions(query: Query, domains: dict[str, Domain]) -> None:
+    expressions = [g.expression for g in query.groups] + [a.value for a in query.aggregates if a.value is not None]
+    for expression in expressions:
+        inside = [c.name for c in expression.find_all(exp.Column) if c.name in domains]
+        if inside and not perturbed_column(expression, domains):
+            raise QueryError(
+                f"{expression.sql(dialect='duckdb')} is a function of the perturbed column {inside[0]!r}; "
+                "group by, sum and average the column itself, and use functions of it in WHERE only"
+            )
+    _refuse_text(query.aggregates, domains)
+
+
+def _refuse_text(aggregates: Sequence[Aggregate], domains: dict[str, Domain]) -> None:
+    for aggregate in aggregates:
+        name = perturbed_column(aggregate.value, domains) if aggregate.value is not None else None
+        if name and aggregate.kind != "count" and not _numeric(domains[name]):
+            raise QueryError(f"{aggregate.kind.upper()}({name}) needs numbers, but {name!r} has values of type {domains[name].type}")
+
+
+def _numeric(domain: Domain) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(domain.type) or pa.types.is_floating(domain.type))
+
+
+def _statement(
+    conditions: Conditions, publics: Sequence[Group], grouped: Sequence[Perturbed], others: Sequence[Perturbed], values: Sequence[exp.Expression]
+) -> exp.Select:
+    keys: list[tuple[str, exp.Expression]] = [(f"g{i}", g.expression) for i, g in enumerate(publics)]
+    keys += [(f"y{i}", exp.column(axis.name, quoted=True)) for i, axis in enumerate(grouped)]
+    keys += [(f"c{i}", cell_expression(axis)) for i, axis in enumerate(others) if axis.count > 1]
+    keys += [(f"a{i}", truth_case(atom.condition)) for i, atom in enumerate(conditions.public_atoms)]
+    select = exp.select(*[e.copy().as_(name) for name, e in keys])
+    select = select.select(exp.Count(this=exp.Star()).as_("n"))
+    for i, value in enumerate(values):
+        number = exp.cast(exp.Paren(this=value.copy()), "DOUBLE")
+        select = select.select(exp.Count(this=value.copy()).as_(f"v{i}_n"))
+        select = select.select(exp.Sum(this=number).as_(f"v{i}_s"), exp.Sum(this=exp.Mul(this=number.copy(), expression=number.copy())).as_(f"v{i}_q"))
+    select = select.from_(TABLE)
+    if conditions.filter:
+        select = select.where(*[part.copy() for part in conditions.filter])
+    return select.group_by(*[exp.Literal.number(i + 1) for i in range(len(keys))]) if keys else select
+
+
+def raw_cells(axis: Perturbed) -> bool:
+    """Whether the statement gives the published value instead of its cell."""
+    return axis.count > MANY_CELLS
+
+
+def cell_expression(axis: Perturbed) -> exp.Expression:
+    """The number of the cell that a published value lies in; the largest cell is the default."""
+    column = exp.column(axis.name, quoted=True)
+    if raw_cells(axis):
+        return column
+    default = int(np.bincount(axis.cells, minlength=axis.count).argmax())
+    ifs = [
+        exp.If(this=_membership(column, axis.domain, axis.cells == cell), true=exp.Literal.number(cell))
+        for cell in range(axis.count)
+        if cell != default
+    ]
+    return exp.Case(ifs=ifs, default=exp.Literal.number(default))
+
+
+def _membership(column: exp.Column, domain: Domain, members: npt.NDArray[np.bool_]) -> exp.Expression:
+    if isinstance(domain, Grid):
+        return exp.or_(*[_between(column, domain, first, last) for first, last in _runs(members)])
+    values = domain.values.filter(members).to_pylist()
+    known = [exp.convert(v) for v in values if v is not None]
+    parts: list[exp.Expression] = [exp.In(this=column.copy(), expressions=known)] if known else []
+    if None in values:
+        parts.append(exp.Is(this=column.copy(), expression=exp.Null()))
+    return exp.or_(*parts)
+
+
+def _between(column: exp.Column, grid: Grid, first: int, last: int) -> exp.Expression:
+    """A run of grid points, with its ends halfway to the neighbours: no equality of floating-point numbers."""
+    low, half = grid.numbers, float(grid.step) / 2
+    inside: list[Any] = []
+    if first > 0:
+        inside.append(exp.GTE(this=column.copy(), expression=exp.convert(float(low[first] - half))))
+    if last < grid.size - 1:
+        inside.append(exp.LT(this=column.copy(), expression=exp.convert(float(low[last] + half))))
+    return exp.and_(*inside) if inside else exp.true()
+
+
+def _runs(members: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], members.astype(np.int8), [0]])))
+    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+__all__ = ["UNKNOWN", "Question", "cell_expression", "compile_query", "null_states", "perturbed_column", "raw_cells"]

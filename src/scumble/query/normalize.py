@@ -1,0 +1,204 @@
+"""The WHERE of a question as a function of cells.
+
+Each perturbed column is cut into cells: sets of values that the question treats alike (and that have one retention). Public
+conditions that stand apart stay a filter of the engine. Public conditions that are mixed with perturbed ones become axes of
+their own, which are known exactly. What remains is a truth table over the cells of all axes, in SQL's three values.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from scumble.channel import Channel
+from scumble.domain import Categories, Domain
+from scumble.engines.engine import FALSE, TRUE, Engine
+from scumble.errors import QueryError, did_you_mean
+
+Truth = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
+"""Where an expression is true and where it is false, over all axes; neither where SQL does not know."""
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """A perturbed column of a question, cut into cells."""
+
+    name: str
+    domain: Domain
+    channel: Channel
+    cells: npt.NDArray[np.intp]
+    """The cell of each value."""
+    count: int
+
+    @property
+    def collapsed(self) -> Channel:
+        """The channel between cells."""
+        return self.channel.collapse(self.cells, self.count)
+
+    @property
+    def by_value(self) -> bool:
+        """Whether each value is a cell of its own."""
+        return self.count == self.domain.size
+
+
+@dataclass(frozen=True)
+class SetAtom:
+    """A condition on one perturbed column: its truth value for each value of the domain."""
+
+    column: str
+    states: npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class PublicAtom:
+    """A condition on public columns that is mixed with perturbed ones."""
+
+    condition: exp.Expression
+
+
+@dataclass(frozen=True)
+class Tree:
+    """AND, OR, NOT of atoms."""
+
+    operation: str
+    parts: Sequence["Tree | SetAtom | PublicAtom"]
+
+
+Node = Tree | SetAtom | PublicAtom
+
+
+@dataclass
+class Conditions:
+    """A WHERE, taken apart."""
+
+    filter: list[exp.Expression] = field(default_factory=list)
+    trees: list[Node] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def atoms(self, column: str) -> list[SetAtom]:
+        """The conditions on a perturbed column."""
+        return [a for tree in self.trees for a in _leaves(tree) if isinstance(a, SetAtom) and a.column == column]
+
+    @property
+    def public_atoms(self) -> list[PublicAtom]:
+        """The public conditions among the perturbed ones."""
+        return [a for tree in self.trees for a in _leaves(tree) if isinstance(a, PublicAtom)]
+
+    @property
+    def columns(self) -> list[str]:
+        """The perturbed columns that are asked about."""
+        names = [a.column for tree in self.trees for a in _leaves(tree) if isinstance(a, SetAtom)]
+        return list(dict.fromkeys(names))
+
+
+def take_apart(where: exp.Expression | None, domains: dict[str, Domain], engine: Engine) -> Conditions:
+    """Splits a WHERE at its outermost ANDs into what is public and what is not."""
+    found = Conditions()
+    for part in _conjuncts(where):
+        if set(_columns(part)) & set(domains):
+            found.trees.append(_tree(part, domains, engine, found.notes))
+        else:
+            found.filter.append(part)
+    return found
+
+
+def cut(name: str, domain: Domain, channel: Channel, atoms: Sequence[SetAtom], *, by_value: bool) -> Perturbed:
+    """The cells of a column: values alike in every condition and in their retention, or each value by itself."""
+    if by_value:
+        return Perturbed(name, domain, channel, np.arange(domain.size), domain.size)
+    cells, count = np.zeros(domain.size, dtype=np.intp), 1
+    features = [atom.states for atom in atoms] + ([] if channel.constant else [channel.retention])
+    for feature in features:
+        _, labels = np.unique(feature, return_inverse=True)
+        _, cells = np.unique(cells * (int(labels.max()) + 1) + labels, return_inverse=True)
+        count = int(cells.max()) + 1
+    return Perturbed(name, domain, channel, cells, count)
+
+
+def truth_table(conditions: Conditions, axes: Sequence[Perturbed]) -> npt.NDArray[np.bool_]:
+    """Where the WHERE is true: one dimension for each perturbed axis, then one of three for each public atom."""
+    publics = conditions.public_atoms
+    shape = tuple(axis.count for axis in axes) + (3,) * len(publics)
+    if np.prod(shape, dtype=float) > 2e7:
+        raise QueryError(f"the condition has {np.prod(shape, dtype=float):.0f} combinations of cells; ask a simpler one")
+    result = np.ones(shape, dtype=np.bool_)
+    for tree in conditions.trees:
+        result = result & _evaluate(tree, axes, publics)[0]
+    return result
+
+
+def _evaluate(node: Node, axes: Sequence[Perturbed], publics: Sequence[PublicAtom]) -> Truth:
+    rank = len(axes) + len(publics)
+    if isinstance(node, PublicAtom):
+        place = len(axes) + next(i for i, atom in enumerate(publics) if atom is node)
+        return _along(np.array([FALSE, TRUE, 2], dtype=np.int8), place, rank)
+    if isinstance(node, SetAtom):
+        place = next(i for i, axis in enumerate(axes) if axis.name == node.column)
+        states = np.empty(axes[place].count, dtype=np.int8)
+        states[axes[place].cells] = node.states
+        return _along(states, place, rank)
+    true, false = _evaluate(node.parts[0], axes, publics)
+    if node.operation == "not":
+        return false, true
+    for part in node.parts[1:]:
+        t, f = _evaluate(part, axes, publics)
+        true, false = (true & t, false | f) if node.operation == "and" else (true | t, false & f)
+    return true, false
+
+
+def _along(states: npt.NDArray[np.int8], place: int, rank: int) -> Truth:
+    shape = [1] * rank
+    shape[place] = len(states)
+    return (states == TRUE).reshape(shape), (states == FALSE).reshape(shape)
+
+
+def _tree(part: exp.Expression, domains: dict[str, Domain], engine: Engine, notes: list[str]) -> Node:
+    names = _columns(part)
+    perturbed = [name for name in names if name in domains]
+    if not perturbed:
+        return PublicAtom(part)
+    if len(names) == 1:
+        _note_unknown(part, names[0], domains[names[0]], notes)
+        return SetAtom(names[0], engine.truth(part, names[0], domains[names[0]].values))
+    if isinstance(part, exp.Paren):
+        return _tree(part.this, domains, engine, notes)
+    if isinstance(part, exp.Not):
+        return Tree("not", [_tree(part.this, domains, engine, notes)])
+    if isinstance(part, exp.And | exp.Or):
+        inner = [_tree(p, domains, engine, notes) for p in (part.left, part.right)]
+        return Tree("and" if isinstance(part, exp.And) else "or", inner)
+    others = ", ".join(repr(n) for n in names if n != perturbed[0])
+    raise QueryError(
+        f"{part.sql(dialect='duckdb')} compares the perturbed column {perturbed[0]!r} with {others}; "
+        "a condition may compare a perturbed column with constants only"
+    )
+
+
+def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[str]) -> None:
+    """A word that the domain does not have is more often a typing error than a question."""
+    if not isinstance(domain, Categories) or part.find(exp.Func, exp.Like, exp.RegexpLike):
+        return
+    listed = [str(v) for v in domain.listed]
+    for literal in part.find_all(exp.Literal):
+        if literal.is_string and literal.name not in listed:
+            notes.append(f"{literal.name!r} is not a value of {name!r}{did_you_mean(literal.name, listed)}")
+
+
+def _conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
+    if where is None:
+        return []
+    if isinstance(where, exp.Paren):
+        return _conjuncts(where.this)
+    if isinstance(where, exp.And):
+        return _conjuncts(where.left) + _conjuncts(where.right)
+    return [where]
+
+
+def _columns(part: exp.Expression) -> list[str]:
+    return list(dict.fromkeys(column.name for column in part.find_all(exp.Column)))
+
+
+def _leaves(node: Node) -> list[SetAtom | PublicAtom]:
+    return [node] if not isinstance(node, Tree) else [leaf for part in node.parts for leaf in _leaves(part)]

@@ -1,0 +1,224 @@
+"""SQL text into a Query; what cannot be answered is refused by name, with what to do instead."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import sqlglot
+from sqlglot import exp
+
+from scumble.engines.engine import TABLE
+from scumble.errors import QueryError, did_you_mean
+
+Kind = Literal["count", "sum", "avg"]
+AGGREGATES: dict[type[exp.Expression], Kind] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """COUNT(*), COUNT(value), SUM(value) or AVG(value), under the name of its column in the answer."""
+
+    name: str
+    kind: Kind
+    value: exp.Expression | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """An expression that the answer has a row for each value of."""
+
+    name: str
+    expression: exp.Expression
+
+
+@dataclass(frozen=True)
+class Order:
+    """One key of ORDER BY: a column of the answer."""
+
+    name: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question, with columns resolved."""
+
+    outputs: Sequence[Aggregate | Group]
+    groups: Sequence[Group]
+    where: exp.Expression | None
+    order: Sequence[Order]
+    limit: int | None
+    offset: int
+
+    @property
+    def aggregates(self) -> list[Aggregate]:
+        """The aggregates, in the order of the answer's columns."""
+        return [output for output in self.outputs if isinstance(output, Aggregate)]
+
+
+REFUSED: list[tuple[str, str, str]] = [
+    ("with_", "WITH", "ask one question at a time"),
+    ("with", "WITH", "ask one question at a time"),
+    ("joins", "JOIN", "a release is one table"),
+    ("laterals", "LATERAL", "a release is one table"),
+    ("distinct", "DISTINCT", "use GROUP BY"),
+    ("having", "HAVING", "filter the answer (to_pandas(), to_polars())"),
+    ("qualify", "QUALIFY", "filter the answer (to_pandas(), to_polars())"),
+    ("windows", "WINDOW", "work on the answer (to_pandas(), to_polars())"),
+    ("sample", "TABLESAMPLE", "ask the whole table"),
+]
+
+
+def parse(sql: str, columns: Sequence[str]) -> Query:
+    """The question that the text asks of a release with these columns."""
+    select = _select(sql)
+    _refuse_parts(select)
+    _resolve(select, columns)
+    aliases = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}
+    groups = [_group(e, select, aliases) for e in _group_expressions(select)]
+    outputs = [_output(e, groups) for e in select.expressions]
+    names = [output.name for output in outputs]
+    if not any(isinstance(output, Aggregate) for output in outputs):
+        raise QueryError("a question asks for at least one of COUNT(*), SUM(x), AVG(x); rows of a release are in its data file")
+    if len(set(names)) != len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise QueryError(f"two columns of the answer are called {twice!r}; name them apart with AS")
+    where = select.args.get("where")
+    return Query(
+        outputs,
+        groups,
+        where.this if where else None,
+        list(_order(select, outputs)),
+        _whole(select.args.get("limit"), "LIMIT"),
+        _whole(select.args.get("offset"), "OFFSET") or 0,
+    )
+
+
+def _select(sql: str) -> exp.Select:
+    try:
+        statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
+    except sqlglot.errors.SqlglotError as error:
+        found = getattr(error, "errors", None) or [{}]
+        near = found[0].get("highlight") or ""
+        what = found[0].get("description") or str(error).splitlines()[0]
+        raise QueryError(f"the question is not valid SQL: {what}" + (f", near {near!r}" if near else "")) from None
+    if len(statements) != 1:
+        raise QueryError(f"ask one statement at a time, not {len(statements)}")
+    if not isinstance(statements[0], exp.Select):
+        raise QueryError(f"{statements[0].key.upper()} cannot be answered; a question is one SELECT ... FROM {TABLE}")
+    return statements[0]
+
+
+def _refuse_parts(select: exp.Select) -> None:
+    for key, name, instead in REFUSED:
+        if select.args.get(key):
+            raise QueryError(f"{name} cannot be answered; {instead}")
+    if any(select.find(exp.Subquery, exp.Exists, exp.SetOperation) or ()) or len(list(select.find_all(exp.Select))) > 1:
+        raise QueryError("a sub-query cannot be answered; ask it first and use its answer")
+    if select.find(exp.Window):
+        raise QueryError("a window (OVER) cannot be answered; work on the answer (to_pandas(), to_polars())")
+    source = select.args.get("from_") or select.args.get("from")
+    table = source.this if source else None
+    if not isinstance(table, exp.Table) or table.name.lower() != TABLE or table.args.get("db"):
+        raise QueryError(f"a question reads FROM {TABLE}, the published table, and nothing else")
+    if table.args.get("joins"):
+        raise QueryError("JOIN cannot be answered; a release is one table")
+
+
+def _resolve(select: exp.Select, columns: Sequence[str]) -> None:
+    """Columns get the spelling that the release has; aliases of the SELECT list stay for ORDER BY and GROUP BY."""
+    aliases = {e.alias.lower() for e in select.expressions if isinstance(e, exp.Alias)}
+    known = {name.lower(): name for name in columns}
+    for column in list(select.find_all(exp.Column)):
+        late = column.find_ancestor(exp.Order, exp.Group) is not None
+        name = column.name if column.name in columns else known.get(column.name.lower())
+        if name is None and late and column.name.lower() in aliases:
+            continue
+        if name is None:
+            raise QueryError(f"column {column.name!r} is not in the release{did_you_mean(column.name, columns)}")
+        column.replace(exp.column(name, quoted=True))
+
+
+def _group_expressions(select: exp.Select) -> list[exp.Expression]:
+    group = select.args.get("group")
+    if group is None:
+        return []
+    for key in ("grouping_sets", "cube", "rollup"):
+        if group.args.get(key):
+            raise QueryError(f"GROUP BY {key.upper().replace('_', ' ')} cannot be answered; ask for each grouping apart")
+    if group.args.get("all"):
+        return [e for e in select.expressions if not e.find(exp.AggFunc)]
+    return list(group.expressions)
+
+
+def _group(expression: exp.Expression, select: exp.Select, aliases: dict[str, exp.Expression]) -> Group:
+    if isinstance(expression, exp.Alias):
+        return Group(expression.alias, expression.this)
+    if expression.is_int:
+        place = int(expression.name)
+        if not 1 <= place <= len(select.expressions):
+            raise QueryError(f"GROUP BY {place} points outside of the SELECT list")
+        return _group(select.expressions[place - 1], select, aliases)
+    if isinstance(expression, exp.Column) and expression.name in aliases:
+        return Group(expression.name, aliases[expression.name])
+    named = next((alias for alias, inner in aliases.items() if inner == expression), None)
+    return Group(named or _plain_name(expression), expression)
+
+
+def _plain_name(expression: exp.Expression) -> str:
+    return expression.name if isinstance(expression, exp.Column) else expression.sql(dialect="duckdb")
+
+
+def _output(expression: exp.Expression, groups: Sequence[Group]) -> Aggregate | Group:
+    inner = expression.this if isinstance(expression, exp.Alias) else expression
+    if type(inner) in AGGREGATES:
+        return _aggregate(expression.alias or _default_name(inner), inner)
+    if isinstance(inner, exp.Star):
+        raise QueryError("SELECT * cannot be answered; ask for COUNT(*), SUM(x) or AVG(x); rows of a release are in its data file")
+    if inner.find(exp.AggFunc):
+        raise QueryError(f"{inner.sql(dialect='duckdb')} cannot be answered; each column is one of COUNT(*), SUM(x), AVG(x), without arithmetic around it")
+    for group in groups:
+        if inner == group.expression:
+            return Group(expression.alias or group.name, inner)
+    raise QueryError(f"{inner.sql(dialect='duckdb')} is neither an aggregate nor in GROUP BY; add it to GROUP BY")
+
+
+def _aggregate(name: str, function: exp.Expression) -> Aggregate:
+    kind = AGGREGATES[type(function)]
+    value = function.this
+    if isinstance(value, exp.Distinct) or function.find(exp.Distinct):
+        raise QueryError("DISTINCT cannot be answered: how many different values there were is not a sum over rows")
+    if kind == "count" and (isinstance(value, exp.Star) or value is None or value.is_number):
+        return Aggregate(name, kind, None)
+    return Aggregate(name, kind, value)
+
+
+def _default_name(function: exp.Expression) -> str:
+    kind = AGGREGATES[type(function)]
+    inside = [column.name for column in function.find_all(exp.Column)]
+    return "_".join([kind, *inside])
+
+
+def _order(select: exp.Select, outputs: Sequence[Aggregate | Group]) -> Iterator[Order]:
+    order = select.args.get("order")
+    for key in order.expressions if order else ():
+        yield Order(_ordered_column(key.this, select, outputs), bool(key.args.get("desc")))
+
+
+def _ordered_column(key: exp.Expression, select: exp.Select, outputs: Sequence[Aggregate | Group]) -> str:
+    if key.is_int and 1 <= int(key.name) <= len(outputs):
+        return outputs[int(key.name) - 1].name
+    for expression, output in zip(select.expressions, outputs, strict=True):
+        inner = expression.this if isinstance(expression, exp.Alias) else expression
+        if key == inner or (isinstance(key, exp.Column) and key.name.lower() == output.name.lower()):
+            return output.name
+    raise QueryError(f"ORDER BY {key.sql(dialect='duckdb')}: order by a column of the answer{did_you_mean(key.name, [o.name for o in outputs])}")
+
+
+def _whole(clause: Any, name: str) -> int | None:
+    if clause is None:
+        return None
+    count = clause.expression
+    if count is None or not count.is_int:
+        raise QueryError(f"{name} takes a whole number")
+    return int(count.name)

@@ -1,0 +1,327 @@
+"""Cells of published rows into unbiased sums and their variances.
+
+A row's weight w is a product over independent columns, so over a tensor of cells it is found axis by axis. With f the truth table
+of the condition, P_r the channel of axis r between its cells, and B_r = P_r^-1,
+
+    W = (B_1^T x ... x B_k^T) f                    the weight of a published row, by its cells
+    S = sum v W,   V = sum v^2 (W^2 - W)           the estimate and its variance (f^2 = f, so the weights of f^2 are W)
+
+A perturbed column d that is grouped by multiplies the weight by B[d, y]; so the rows are first summed over all other axes,
+
+    L = sum v W,   Q = sum v^2 W^2,   M = sum v^2 W          for each published value y of the grouped columns
+    S_d = sum_y B[d, y] L_y,   V_d = sum_y B[d, y]^2 Q_y - sum_y B[d, y] M_y
+
+and the last two are O(m) by the structure of the channel. A perturbed column x that is summed makes the weight a polynomial in the
+published number: with one retention p, replacement moments m_c = sum_{i in c} r_i x_i, and G the weights over the other axes,
+
+    W = a + b y,   a = -(1 - p) / p * sum_c m_c G_c,   b = G_{c(y)} / p           (with x^2 for the weights of the square)
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from scumble.channel import IndistinguishableValues, Vector
+from scumble.errors import QueryError
+from scumble.query.compile import Question, null_states, perturbed_column, raw_cells
+from scumble.query.normalize import Perturbed, truth_table
+from scumble.query.parse import Aggregate
+
+Tensor = npt.NDArray[np.float64]
+MOST_ROWS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Moments:
+    """An unbiased sum and what its variance is made of, for every row of the answer."""
+
+    value: Tensor
+    variance: Tensor
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A numerator, a denominator and their covariance."""
+
+    numerator: Moments
+    denominator: Moments
+    covariance: Tensor
+
+
+class Cells:
+    """The lines that the statement gave, indexed by public group, grouped values and cells."""
+
+    def __init__(self, question: Question, lines: pa.Table) -> None:
+        self.question = question
+        self.lines = lines
+        self.shape = tuple(axis.domain.size for axis in question.grouped)
+        self.groups, self._group = _public_groups(lines, len(question.publics))
+        self.width = int(np.prod(self.shape, dtype=np.int64)) if self.shape else 1
+        if len(self.groups) * self.width > MOST_ROWS:
+            raise QueryError(f"the answer would have {len(self.groups) * self.width:,} rows; group by less, or narrow it with WHERE")
+        codes = [axis.domain.encode(self._column(f"y{i}"), axis.name) for i, axis in enumerate(question.grouped)]
+        self._row = self._group * self.width + (np.ravel_multi_index(codes, self.shape) if codes else 0)
+        self.rest = tuple(axis.count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
+        self._cell = self._cell_index()
+
+    def numbers(self, name: str) -> Vector:
+        """A column of sums; a sum over nothing is 0."""
+        column = self._column(name)
+        return np.asarray(column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False))
+
+    def gather(self, weights: Tensor, sums: Vector) -> Tensor:
+        """Sums over all lines of one group and one published value, each times the weight of its cells."""
+        total = np.bincount(self._row, weights=weights.reshape(-1)[self._cell] * sums, minlength=len(self.groups) * self.width)
+        return total.reshape(len(self.groups), *self.shape)
+
+    def _column(self, name: str) -> pa.Array:
+        return self.lines.column(name).combine_chunks()
+
+    def _cell_index(self) -> npt.NDArray[np.intp]:
+        parts: list[npt.NDArray[np.intp]] = []
+        for i, axis in enumerate(self.question.others):
+            if axis.count == 1:
+                parts.append(np.zeros(self.lines.num_rows, dtype=np.intp))
+            elif raw_cells(axis):
+                parts.append(axis.cells[axis.domain.encode(self._column(f"c{i}"), axis.name)])
+            else:
+                parts.append(self._column(f"c{i}").to_numpy(zero_copy_only=False).astype(np.intp))
+        atoms = range(len(self.question.conditions.public_atoms))
+        parts += [self._column(f"a{i}").to_numpy(zero_copy_only=False).astype(np.intp) for i in atoms]
+        return np.ravel_multi_index(parts, self.rest) if parts else np.zeros(self.lines.num_rows, dtype=np.intp)
+
+
+def _public_groups(lines: pa.Table, count: int) -> tuple[pa.Table, npt.NDArray[np.intp]]:
+    """The distinct public groups, sorted, and which of them each line belongs to."""
+    if count == 0:
+        return pa.table({"all": [True]}), np.zeros(lines.num_rows, dtype=np.intp)
+    keys = lines.select([f"g{i}" for i in range(count)])
+    codes = np.zeros(lines.num_rows, dtype=np.int64)
+    for column in keys.columns:
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        codes = codes * max(1, len(encoded.dictionary)) + encoded.indices.to_numpy(zero_copy_only=False)
+        _, codes = np.unique(codes, return_inverse=True)
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    groups = keys.take(pa.array(first))
+    order = pa.compute.sort_indices(groups, sort_keys=[(name, "ascending") for name in groups.schema.names])
+    place = np.empty(len(first), dtype=np.intp)
+    place[order.to_numpy()] = np.arange(len(first))
+    return groups.take(order), place[inverse]
+
+
+Gathered = tuple[Tensor, Tensor, Tensor]
+"""L, Q and M of the docstring above."""
+
+
+class Reconstruction:
+    """Estimates for the aggregates of one question."""
+
+    def __init__(self, question: Question, lines: pa.Table) -> None:
+        self.question = question
+        self.cells = Cells(question, lines)
+        self.truth = truth_table(question.conditions, [*question.grouped, *question.others])
+
+    def count(self, value: int | None = None, present: str | None = None) -> Moments:
+        """How many rows: all, those with a public value, or those where a perturbed column is not missing."""
+        ones = self.cells.numbers("n" if value is None else f"v{value}_n")
+        gather = self.cells.gather
+        found = self._each(lambda w: (gather(w, ones), gather(w**2, ones), gather(w, ones)), present)
+        return self._raised(found, ones, present)
+
+    def matching(self) -> Tensor:
+        """How many published rows look as if they were counted."""
+        ones = self.cells.numbers("n")
+        result = np.zeros((len(self.cells.groups), *self.cells.shape))
+        for members, truth in self._classes(None):
+            result[:, members] = self.cells.gather(truth.astype(float), ones)[:, members]
+        return result
+
+    def rows(self) -> Tensor:
+        """How many published rows there are in each public group."""
+        total = self.cells.gather(np.ones(self.cells.rest), self.cells.numbers("n"))
+        return np.asarray(total.reshape(len(self.cells.groups), -1).sum(axis=1))
+
+    def sum(self, aggregate: Aggregate) -> Ratio:
+        """A sum, together with the count of the rows that it is taken over."""
+        assert aggregate.value is not None
+        column = perturbed_column(aggregate.value, {a.name: a.domain for a in [*self.question.grouped, *self.question.others]})
+        if column is None:
+            return self._public_sum(self.question.place(aggregate.value))
+        if any(axis.name == column for axis in self.question.grouped):
+            return self._grouped_sum(column)
+        return self._perturbed_sum(column, self.question.place(aggregate.value))
+
+    def _public_sum(self, place: int) -> Ratio:
+        first, second = self.cells.numbers(f"v{place}_s"), self.cells.numbers(f"v{place}_q")
+        gather = self.cells.gather
+        top = self._each(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)))
+        cross = self._each(lambda w: (gather(w, first), gather(w**2, first), gather(w, first)))
+        return Ratio(self._raised(top, second), self.count(place), cross.variance)
+
+    def _grouped_sum(self, column: str) -> Ratio:
+        place = next(i for i, axis in enumerate(self.question.grouped) if axis.name == column)
+        shape = [1] * (1 + len(self.cells.shape))
+        shape[1 + place] = -1
+        x = np.nan_to_num(self.question.grouped[place].domain.numbers).reshape(shape)
+        count = self.count(present=column)
+        return Ratio(Moments(count.value * x, count.variance * x**2), count, count.variance * x)
+
+    def _perturbed_sum(self, column: str, place: int) -> Ratio:
+        axis_place = next(i for i, axis in enumerate(self.question.others) if axis.name == column)
+        axis = self.question.others[axis_place]
+        sums = [self.cells.numbers(name) for name in ("n", f"v{place}_s", f"v{place}_q")]
+        if not axis.channel.constant:
+            return self._valued_sum(column, axis_place)
+
+        def polynomial(w: Tensor, power: int) -> tuple[Tensor, Tensor]:
+            return _polynomial(self._rest_weights(w, skip=axis_place), axis, axis_place, power)
+
+        def top(f: Tensor) -> Gathered:
+            (a, b), (a2, b2) = polynomial(f, 1), polynomial(f, 2)
+            return (
+                self._line([a, b], sums[:2]),
+                self._line([a**2, 2 * a * b, b**2], sums),
+                self._line([a2, b2], [sums[0], sums[2]]),
+            )
+
+        def cross(f: Tensor) -> Gathered:
+            a, b = polynomial(f, 1)
+            w = self._rest_weights(f)
+            return self._line([a, b], sums[:2]), self._line([a * w, b * w], sums[:2]), self._line([a, b], sums[:2])
+
+        total = self._each_truth(top, column)
+        return Ratio(total, self.count(present=column), self._each_truth(cross, column).variance)
+
+    def _valued_sum(self, column: str, place: int) -> Ratio:
+        """Each value is a cell, so the summed number is a function of the cell."""
+        shape = [1] * len(self.cells.rest)
+        shape[place] = -1
+        x = np.nan_to_num(self.question.others[place].domain.numbers).reshape(shape)
+        ones, gather = self.cells.numbers("n"), self.cells.gather
+
+        def part(f: Tensor, power: int) -> tuple[Tensor, Tensor]:
+            return self._rest_weights(f * x), self._rest_weights(f * x**power)
+
+        def top(f: Tensor) -> Gathered:
+            w, w2 = part(f, 2)
+            return gather(w, ones), gather(w**2, ones), gather(w2, ones)
+
+        def cross(f: Tensor) -> Gathered:
+            w, _ = part(f, 1)
+            return gather(w, ones), gather(w * self._rest_weights(f), ones), gather(w, ones)
+
+        return Ratio(self._each_truth(top, column), self.count(present=column), self._each_truth(cross, column).variance)
+
+    def _raised(self, found: Moments, squares: Vector, present: str | None = None) -> Moments:
+        """With two or more columns V can come out too small on small counts: it is at least sum v^2 min_x Var(w | x)."""
+        others = [axis for axis in self.question.others if axis.count > 1]
+        if len(self.question.grouped) + len(others) < 2:
+            return found
+        total = self.cells.gather(np.ones(self.cells.rest), squares)
+        total = total.reshape(len(self.cells.groups), -1).sum(axis=1).reshape(-1, *(1,) * len(self.cells.shape))
+        least = np.zeros(self.cells.shape)
+        hit, miss = self._grouped_spread()
+        for members, truth in self._classes(present):
+            mean_square = self._rest_expectation(self._rest_weights(truth.astype(float)) ** 2)
+            if self.cells.shape:
+                spread = np.min(np.multiply.outer(hit, mean_square) - truth, axis=tuple(range(hit.ndim, hit.ndim + mean_square.ndim)))
+                least[members] = np.minimum(spread, miss * mean_square.min())[members]
+            else:
+                least[members] = (mean_square - truth).min()
+        return Moments(found.value, np.maximum(found.variance, total * np.maximum(least, 0)))
+
+    def _grouped_spread(self) -> tuple[Tensor, Tensor]:
+        """The mean square of B[d, y] where the true value is d, and the least of it where it is another."""
+        hit, miss = np.ones(()), np.ones(())
+        for axis in self.question.grouped:
+            p, r = axis.channel.retention, axis.channel.replace
+            if len(axis.channel.never_retained):
+                return np.ones(self.cells.shape), np.zeros(self.cells.shape)
+            c, odds = (r / p) / (r / p).sum(), (1 - p) / p
+            redrawn = axis.channel.solve_squares(r)
+            own = p * (1 / p - c * odds) ** 2 + (1 - p) * redrawn
+            other = c**2 * ((1 - p) ** 2 / p).min() + (1 - p.max()) * redrawn
+            hit, miss = np.multiply.outer(hit, own), np.multiply.outer(miss, np.minimum(own, other))
+        return hit, miss
+
+    def _rest_expectation(self, g: Tensor) -> Tensor:
+        for place, axis in enumerate(self.question.others):
+            if axis.count > 1:
+                g = np.moveaxis(axis.collapsed.expect(np.moveaxis(g, place, 0)), 0, place)
+        return g
+
+    def _line(self, weights: Sequence[Tensor], sums: Sequence[Vector]) -> Tensor:
+        parts = [self.cells.gather(np.broadcast_to(w, self.cells.rest), s) for w, s in zip(weights, sums, strict=True)]
+        return np.asarray(np.sum(parts, axis=0))
+
+    def _each(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
+        return self._each_truth(lambda f: gather(self._rest_weights(f)), present)
+
+    def _each_truth(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
+        """Runs `gather` for each distinct residual condition, and keeps the answer's rows that have it."""
+        shape = (len(self.cells.groups), *self.cells.shape)
+        value, variance = np.zeros(shape), np.zeros(shape)
+        for members, truth in self._classes(present):
+            linear, squares, own = gather(truth.astype(float))
+            try:
+                value[:, members] = self._solve(linear)[:, members]
+                variance[:, members] = (self._solve_squares(squares) - self._solve(own))[:, members]
+            except IndistinguishableValues as error:
+                raise IndistinguishableValues(error.values, self._names(error)) from None
+        return Moments(value, variance)
+
+    def _classes(self, present: str | None) -> list[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+        """The grouped values that leave the same condition on the other axes, with that condition."""
+        truth = self.truth & self._present(present)
+        rows = truth.reshape(self.cells.width, -1)
+        kinds, which = np.unique(rows, axis=0, return_inverse=True)
+        found = [((which.reshape(-1) == i).reshape(self.cells.shape), kind.reshape(self.cells.rest)) for i, kind in enumerate(kinds) if kind.any()]
+        return found
+
+    def _present(self, column: str | None) -> npt.NDArray[np.bool_]:
+        axes = [*self.question.grouped, *self.question.others]
+        if column is None:
+            return np.ones((1,) * self.truth.ndim, dtype=np.bool_)
+        place = next(i for i, axis in enumerate(axes) if axis.name == column)
+        shape = [1] * self.truth.ndim
+        shape[place] = -1
+        states = np.ones(axes[place].count, dtype=np.bool_)
+        if axes[place].domain.size < 1_000_000:
+            states[axes[place].cells] = null_states(axes[place].domain).astype(np.bool_)
+        return states.reshape(shape)
+
+    def _rest_weights(self, f: Tensor, skip: int | None = None) -> Tensor:
+        """(B_1^T x ... x B_k^T) f over the axes that are not grouped."""
+        for place, axis in enumerate(self.question.others):
+            if place != skip and axis.count > 1:
+                f = np.moveaxis(axis.collapsed.weights(np.moveaxis(f, place, 0)), 0, place)
+        return f
+
+    def _solve(self, tensor: Tensor) -> Tensor:
+        for place, axis in enumerate(self.question.grouped):
+            tensor = np.moveaxis(axis.channel.solve(np.moveaxis(tensor, place + 1, 0)), 0, place + 1)
+        return tensor
+
+    def _solve_squares(self, tensor: Tensor) -> Tensor:
+        for place, axis in enumerate(self.question.grouped):
+            tensor = np.moveaxis(axis.channel.solve_squares(np.moveaxis(tensor, place + 1, 0)), 0, place + 1)
+        return tensor
+
+    def _names(self, error: IndistinguishableValues) -> list[str]:
+        axes = [axis for axis in [*self.question.grouped, *self.question.others] if len(axis.channel.never_retained) > 1]
+        return [repr(v) for v in axes[0].domain.values.take(pa.array(axes[0].channel.never_retained)).to_pylist()] if axes else []
+
+
+def _polynomial(g: Tensor, axis: Perturbed, place: int, power: int) -> tuple[Tensor, Tensor]:
+    """a and b of W = a + b y^power for the sum of x^power times a condition whose weights over the other axes are g."""
+    p = float(axis.channel.retain)
+    if p == 0:
+        raise IndistinguishableValues(axis.channel.never_retained)
+    x = np.nan_to_num(axis.domain.numbers) ** power
+    moments = np.bincount(axis.cells, weights=axis.channel.replace * x, minlength=axis.count)
+    drawn = np.tensordot(moments, np.moveaxis(g, place, 0), axes=1)
+    a = np.expand_dims(-(1 - p) / p * drawn, place)
+    return np.broadcast_to(a, g.shape), g / p

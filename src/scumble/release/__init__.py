@@ -1,0 +1,1 @@
+"""Releases: written once, public whole, opened by anyone."""

@@ -1,0 +1,120 @@
+"""Raw batches into narrow columns: text as codes, public columns coarsened, sensitive ones perturbed.
+
+Text that repeats itself travels as integers and gets its words back when it is written, in sorted order: the order in which
+values first came up would tell something of the order of the rows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scumble.coarsen import coarsen
+from scumble.domain import Domain
+from scumble.schema import ColumnSpec
+
+REPETITIVE = 4
+"""Text is coded when, in the first batch, each value stands in this many rows or more on average."""
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of that type holds text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def published_type(kind: pa.DataType) -> pa.DataType:
+    """The type a column is published with: its own, or what stands behind a dictionary."""
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.string() if pa.types.is_string_view(inner) else inner
+
+
+class Vocabulary:
+    """The values of a text column, numbered as they come."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self._kind = kind
+        self._numbers: dict[str, int] = {}
+
+    def encode(self, column: pa.DictionaryArray) -> pa.Array:
+        """The numbers of a column's values; a missing value stays missing."""
+        words = column.dictionary.to_pylist()
+        numbers = np.array([self._numbers.setdefault(word, len(self._numbers)) for word in words], dtype=np.int32)
+        return pa.array(numbers).take(column.indices) if words else pa.nulls(len(column), pa.int32())
+
+    def decode(self, column: pa.Array) -> pa.Array:
+        """Numbers as a dictionary in sorted order."""
+        words = sorted(self._numbers)
+        ranks = np.empty(len(words), dtype=np.int32)
+        ranks[[self._numbers[word] for word in words]] = np.arange(len(words), dtype=np.int32)
+        indices = pa.array(ranks).take(column) if words else column
+        return pa.DictionaryArray.from_arrays(indices, pa.array(words, self._kind))
+
+
+class PublicColumn:
+    """A column that is published as it is, or coarser."""
+
+    def __init__(self, name: str, spec: ColumnSpec) -> None:
+        self.name = name
+        self._coarsen = spec.coarsen
+        self._vocabulary: Vocabulary | None = None
+        self._decided = False
+
+    def encode(self, column: pa.Array) -> pa.Array:
+        """The column in its narrow form."""
+        if self._coarsen is not None:
+            column = coarsen(column, self._coarsen, self.name)
+        kind = published_type(column.type)
+        if not is_text(kind):
+            return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        return self._encode_text(column, kind)
+
+    def _encode_text(self, column: pa.Array, kind: pa.DataType) -> pa.Array:
+        if self._decided and self._vocabulary is None:
+            return column.cast(kind)
+        coded = column if pa.types.is_dictionary(column.type) else column.cast(kind).dictionary_encode()
+        if not self._decided:
+            self._decided = True
+            if len(coded.dictionary) * REPETITIVE <= len(coded) or len(coded) <= 64:
+                self._vocabulary = Vocabulary(kind)
+        return self._vocabulary.encode(coded) if self._vocabulary else column.cast(kind)
+
+    def decode(self, column: pa.Array) -> pa.Array:
+        """The narrow form as it is written."""
+        return self._vocabulary.decode(column) if self._vocabulary else column
+
+
+@dataclass(frozen=True)
+class SensitiveColumn:
+    """A column that goes through its channel."""
+
+    name: str
+    domain: Domain
+    perturb: Callable[[Any, Any], Any]
+    """Published codes from true ones and a source of words."""
+
+    def encode(self, column: pa.Array) -> pa.Array:
+        """True codes; they do not leave the memory of the publishing process."""
+        return pa.array(self.domain.encode(column, self.name))
+
+    def decode(self, column: pa.Array) -> pa.Array:
+        """Published codes as values."""
+        values = self.domain.values
+        if not is_text(values.type):
+            return values.take(column)
+        missing = values.null_count
+        if missing:  # a dictionary's missing value is one that has no code
+            place = pc.index(values.is_null(), True).as_py()
+            column = pc.if_else(pc.equal(column, place), pa.scalar(None, column.type), column)
+        return pa.DictionaryArray.from_arrays(column.cast(pa.int32()), values.fill_null(""))
+
+
+Column = PublicColumn | SensitiveColumn
+
+
+def decode_table(columns: Sequence[Column], table: pa.Table) -> pa.Table:
+    """A table of narrow columns as it is written."""
+    arrays = [column.decode(part.combine_chunks()) for column, part in zip(columns, table.columns, strict=True)]
+    return pa.table(arrays, names=[column.name for column in columns])

@@ -1,0 +1,205 @@
+"""The manifest: all that an analyst needs and nothing that may not be known, as versioned JSON.
+
+How it evolves: a field is never removed and never changes its meaning; new fields are optional; a version, a mechanism or a
+field that this software does not know is refused, never skipped. A release made today is opened in ten years.
+
+The last field is the digest of everything before it, and the text has one canonical form, so that any changed byte shows.
+"""
+
+import hashlib
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+from pydantic import Field, ValidationError
+
+from scumble.channel import Channel
+from scumble.coins import Coins
+from scumble.domain import Categories, Domain, Grid
+from scumble.errors import ReleaseError
+from scumble.privacy.guarantee import Guarantee
+from scumble.schema import Coarsen, Model, first_problem
+
+FORMAT = "scumble-release"
+VERSION = 1
+NAME = "manifest.json"
+
+
+class DomainRecord(Model):
+    """A domain in JSON."""
+
+    kind: Literal["categories", "grid"]
+    values: list[Any] | None = None
+    low: str | None = None
+    high: str | None = None
+    step: str | None = None
+    from_data: bool = False
+
+    @classmethod
+    def of(cls, domain: Domain, from_data: bool) -> "DomainRecord":
+        """The record of a domain."""
+        if isinstance(domain, Grid):
+            return cls(kind="grid", low=domain.low, high=domain.high, step=domain.step, from_data=from_data)
+        return cls(kind="categories", values=[_json_value(v) for v in domain.values.to_pylist()], from_data=from_data)
+
+    def domain(self, kind: str) -> Domain:
+        """The domain itself, of values of that Arrow type."""
+        arrow = pa.type_for_alias(kind)
+        if self.kind == "grid":
+            return Grid(str(self.low), str(self.high), str(self.step), arrow)
+        if pa.types.is_temporal(arrow):
+            return Categories(pa.array(self.values, pa.string()).cast(arrow).to_pylist(), arrow)
+        return Categories(self.values or [], arrow)
+
+
+class ChannelRecord(Model):
+    """A channel in JSON: the retention as it was applied, threshold / 2^bits, and uniform replacement."""
+
+    retain: float | list[float]
+    replace: Literal["uniform"]
+    size: int
+    bits: int
+    threshold: int | list[int]
+
+    @classmethod
+    def of(cls, coins: Coins) -> "ChannelRecord":
+        """The record of the coins that were flipped."""
+        thresholds = [int(t) for t in coins.thresholds]
+        one = len(thresholds) == 1
+        return cls(
+            retain=coins.channel().retain if one else coins.channel().retention.tolist(),
+            replace="uniform",
+            size=coins.size,
+            bits=coins.bits,
+            threshold=thresholds[0] if one else thresholds,
+        )
+
+    def channel(self) -> Channel:
+        """The channel; refused where its numbers contradict each other."""
+        thresholds = self.threshold if isinstance(self.threshold, list) else [self.threshold]
+        retained = self.retain if isinstance(self.retain, list) else [self.retain]
+        whole = 1 << self.bits
+        exact = [t / whole for t in thresholds] == retained
+        if not exact or any(not 0 <= t < whole or (t and (whole - t) % self.size) for t in thresholds):
+            raise ReleaseError("the manifest's retention is not the one of its threshold; the manifest was changed")
+        return Channel(self.retain, size=self.size)
+
+
+class ColumnRecord(Model):
+    """A column of the published table."""
+
+    name: str
+    role: Literal["public", "sensitive"]
+    type: str
+    coarsened: Coarsen | None = None
+    domain: DomainRecord | None = None
+    channel: ChannelRecord | None = None
+
+
+class FileRecord(Model):
+    """A file of the release."""
+
+    path: str
+    sha256: str
+    bytes: int
+    rows: int | None = None
+
+
+class Randomness(Model):
+    """Where the coins came from. The seed or key is never here."""
+
+    source: Literal["operating system, AES-256-CTR", "seeded: INSECURE, for tests only"]
+    secure: bool
+    keyed: bool = Field(False, description="the coins of a record are a keyed function of its id and value")
+
+
+class Manifest(Model):
+    """Everything public about a release."""
+
+    format: Literal["scumble-release"] = FORMAT
+    version: Literal[1] = VERSION
+    software: str
+    mechanism: str
+    rows: int
+    order: Literal["shuffled"] = "shuffled"
+    columns: list[ColumnRecord]
+    guarantees: list[Guarantee]
+    not_covered: list[str]
+    depends_on_data: list[str]
+    randomness: Randomness
+    files: list[FileRecord]
+
+    def column(self, name: str) -> ColumnRecord | None:
+        """The column of that name."""
+        return next((column for column in self.columns if column.name == name), None)
+
+    @property
+    def public(self) -> list[str]:
+        """The names of the columns that are published as they are."""
+        return [column.name for column in self.columns if column.role == "public"]
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The names of the perturbed columns."""
+        return [column.name for column in self.columns if column.role == "sensitive"]
+
+    @property
+    def channels(self) -> dict[str, Channel]:
+        """The channel of each perturbed column."""
+        return {column.name: column.channel.channel() for column in self.columns if column.channel is not None}
+
+    @property
+    def domains(self) -> dict[str, Domain]:
+        """The domain of each perturbed column."""
+        return {column.name: column.domain.domain(column.type) for column in self.columns if column.domain is not None}
+
+    @property
+    def data(self) -> list[str]:
+        """The paths of the data files, relative to the release."""
+        return [file.path for file in self.files if file.rows is not None]
+
+    def text(self) -> str:
+        """The canonical text, with its digest."""
+        return _text(self.model_dump(mode="json", exclude_none=True))
+
+    @property
+    def digest(self) -> str:
+        """What a signature should be put under."""
+        return _digest(self.model_dump(mode="json", exclude_none=True))
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a release, checked against its own digest."""
+    path = folder / NAME
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = json.loads(text)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ReleaseError(f"{str(folder)!r} is not a release: it has no {NAME}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, OSError):
+        raise ReleaseError(f"{NAME} of {folder.name!r} cannot be read; get the release again from its publisher") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ReleaseError(f"{NAME} of {folder.name!r} is not the manifest of a scumble release")
+    if document.get("version") != VERSION:
+        raise ReleaseError(f"the release has format version {document.get('version')!r}, and this scumble knows {VERSION}; get a newer scumble")
+    document.pop("digest", None)
+    if _text(document) != text:
+        raise ReleaseError(f"{NAME} of {folder.name!r} was changed after it was written; get the release again from its publisher")
+    try:
+        return Manifest.model_validate(document)
+    except ValidationError as error:
+        raise ReleaseError(f"{NAME}: {first_problem(error)}; get a newer scumble") from None
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps({**document, "digest": _digest(document)}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _digest(document: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _json_value(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value

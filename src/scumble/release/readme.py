@@ -1,0 +1,108 @@
+"""The README of a release: a stranger without scumble can work from it."""
+
+from scumble.channel import Channel
+from scumble.domain import Domain, Grid
+from scumble.release.manifest import ColumnRecord, Manifest
+
+
+def readme(manifest: Manifest) -> str:
+    """What was published, what it promises, and how to compute with it by hand."""
+    parts = [
+        "# A table published with scumble",
+        f"{manifest.rows:,} rows, in {_place(manifest)}, in random order. `manifest.json` has everything below in full, for programs.",
+        "## Columns",
+        "\n".join(["| column | type | published |", "|---|---|---|", *[_line(column) for column in manifest.columns]]),
+        *[_channel(column) for column in manifest.columns if column.channel],
+        "## What is guaranteed",
+        "\n".join(f"- {g.statement}" for g in manifest.guarantees) or "Nothing: the retention is so high that no bound holds.",
+        "Conditions:\n\n" + "\n".join(f"- {c}" for c in dict.fromkeys(c for g in manifest.guarantees for c in g.conditions)),
+        "Not covered:\n\n" + "\n".join(f"- {c}" for c in manifest.not_covered),
+        _dependence(manifest),
+        "## How to compute with it",
+        _howto(manifest),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _place(manifest: Manifest) -> str:
+    return "`data.parquet`" if len(manifest.data) == 1 else f"`data/*.parquet` ({len(manifest.data)} files)"
+
+
+def _line(column: ColumnRecord) -> str:
+    if column.channel is not None:
+        return f"| {column.name} | {column.type} | perturbed, see below |"
+    how = column.coarsened.model_dump(exclude_none=True) if column.coarsened else None
+    told = "as it is" if how is None else "coarsened: " + ", ".join(f"{k} = {v}" for k, v in how.items())
+    return f"| {column.name} | {column.type} | {told} |"
+
+
+def _channel(column: ColumnRecord) -> str:
+    assert column.channel is not None
+    assert column.domain is not None
+    channel, domain = column.channel.channel(), column.domain.domain(column.type)
+    m = channel.size
+    kept = _retention_words(channel)
+    return (
+        f"## How `{column.name}` was perturbed\n\n"
+        f"It has {m:,} possible values: {_values(domain)}.\n\n"
+        f"Each row's value was kept with probability {kept}, and otherwise replaced by one of the {m:,} values, each with probability "
+        f"1/{m}, independently of everything else. A published value may thus be the true one or not, and nobody can tell which."
+    )
+
+
+def _retention_words(channel: Channel) -> str:
+    if channel.constant:
+        return f"p = {channel.retain!r}"
+    return f"p between {channel.retention.min():.6g} and {channel.retention.max():.6g}, one for each value (in the manifest)"
+
+
+def _values(domain: Domain) -> str:
+    if isinstance(domain, Grid):
+        return f"{domain.low}, {domain.low} + {domain.step}, ..., {domain.high}"
+    listed = ["(missing)" if v is None else str(v) for v in domain.values.slice(0, 60).to_pylist()]
+    return ", ".join(listed) + (", ..." if domain.size > 60 else "")
+
+
+def _dependence(manifest: Manifest) -> str:
+    if not manifest.depends_on_data:
+        return "No parameter of this release was computed from the data."
+    return "Computed from the data, and what that tells:\n\n" + "\n".join(f"- {line}" for line in manifest.depends_on_data)
+
+
+def _howto(manifest: Manifest) -> str:
+    column = next(c for c in manifest.columns if c.channel is not None)
+    assert column.channel is not None
+    assert column.domain is not None
+    domain, channel = column.domain.domain(column.type), column.channel.channel()
+    condition, share = _example(column.name, domain)
+    if not channel.constant or channel.retain == 0:
+        return f"Weights differ by value; `pip install scumble` and\n\n    scumble query . \"SELECT COUNT(*) FROM release WHERE {condition}\""
+    p = channel.retain
+    low = -(1 - p) * share / p
+    files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
+    return (
+        f"Counting published values is biased toward the replacements. Instead, give each row a weight: for a set S of values of `{column.name}` that is "
+        f"replaced into with probability r (its share of the {channel.size:,} values), a row in S counts (1 - (1 - p) r) / p, any other row "
+        "-(1 - p) r / p. The sum of the weights w is an unbiased estimate of how many rows truly lie in S, and the square root of the sum of w*w - w is "
+        "its standard error. Conditions on columns that are published as they are go into WHERE. In SQL (DuckDB, in this folder), for "
+        f"`{condition}`:\n\n"
+        "```sql\n"
+        "SELECT SUM(w) AS estimate, SQRT(SUM(w * w - w)) AS standard_error\n"
+        f"FROM (SELECT CASE WHEN {condition} THEN {low + 1 / p!r} ELSE {low!r} END AS w\n"
+        f"      FROM '{files}');\n"
+        "```\n\n"
+        "The interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. For conditions on several perturbed columns multiply "
+        "their weights; to sum a column v that is published as it is, use v*w and v*v*(w*w - w). Or let scumble do it:\n\n"
+        f"    pip install scumble\n    scumble query . \"SELECT COUNT(*) AS n FROM release WHERE {condition}\""
+    )
+
+
+def _example(name: str, domain: Domain) -> tuple[str, float]:
+    """A condition on the column, and the share of the domain that satisfies it."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    if isinstance(domain, Grid):
+        middle = domain.size // 2
+        return f"{quoted} < {float(domain.numbers[middle])!r}", middle / domain.size
+    value = next(v for v in domain.values.to_pylist() if v is not None)
+    literal = "'" + str(value).replace("'", "''") + "'" if not isinstance(value, bool | int | float) else str(value).lower()
+    return f"{quoted} = {literal}", 1 / domain.size

@@ -1,0 +1,82 @@
+"""A release, opened: its manifest, its table, and the answers it gives. Nothing here needs a secret."""
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scumble.channel import Channel
+from scumble.domain import Domain
+from scumble.engines.engine import Engine
+from scumble.errors import ParameterError, ReleaseError
+from scumble.estimate import Estimates
+from scumble.release.manifest import FileRecord, Manifest, read_manifest
+
+
+class Release:
+    """A published table that answers questions."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    def query(self, sql: str, *, level: Any = 0.95, method: str = "unbiased") -> Estimates:
+        """The answer to a SELECT over the table `release`, each aggregate with its standard error and interval.
+
+        level   how often an interval holds the truth
+        method  "unbiased"
+        """
+        from scumble.query.answer import ask
+
+        if method != "unbiased":
+            raise ParameterError(f"there is no method {method!r}; there is: unbiased")
+        return ask(sql, [c.name for c in self.manifest.columns], self._domains, self._channels, self.engine, level)
+
+    def table(self) -> pa.Table:
+        """The published rows."""
+        return pa.concat_tables([pq.read_table(self.path / path) for path in self.manifest.data])
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What runs statements over the published rows."""
+        from scumble.engines.duckdb import DuckDB
+
+        return DuckDB([self.path / path for path in self.manifest.data])
+
+    @cached_property
+    def _domains(self) -> dict[str, Domain]:
+        return self.manifest.domains
+
+    @cached_property
+    def _channels(self) -> dict[str, Channel]:
+        return self.manifest.channels
+
+    def __repr__(self) -> str:
+        perturbed = ", ".join(self.manifest.sensitive)
+        return f"<Release {self.path.name}: {self.manifest.rows:,} rows, {self.manifest.mechanism}, perturbed: {perturbed}>"
+
+
+def open_release(path: str | Path) -> Release:
+    """The release in a folder; its manifest and every file are checked against their hashes."""
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    with ThreadPoolExecutor() as pool:
+        for problem in pool.map(lambda file: changed(folder, file), manifest.files):
+            if problem:
+                raise ReleaseError(problem)
+    return Release(folder, manifest)
+
+
+def changed(folder: Path, file: FileRecord) -> str | None:
+    """What is wrong with a file, if anything."""
+    path = folder / file.path
+    again = "get the release again from its publisher"
+    if not path.is_file():
+        return f"{file.path} is missing from {folder.name!r}; {again}"
+    with path.open("rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    return None if digest == file.sha256 else f"{file.path} of {folder.name!r} was changed after it was written; {again}"
