@@ -4,8 +4,11 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from scumble.entropy import Entropy
 from scumble.errors import ParameterError, SchemaError, did_you_mean
@@ -13,7 +16,7 @@ from scumble.keyed import read_key
 from scumble.release.encode import is_text, published_type
 from scumble.release.publish import Coinage, Progress, publish_table
 from scumble.release.release import Release, open_release
-from scumble.schema import Coarsen, ColumnSpec, Spec, Target, read_spec
+from scumble.schema import ColumnSpec, Spec, Target, first_problem, read_spec
 from scumble.tables import Table, read
 
 PER_COLUMN = ("rho1", "rho2", "gamma", "epsilon", "retain")
@@ -26,6 +29,7 @@ def publish(
     sensitive: str | Sequence[str] | None = None,
     public: str | Sequence[str] | None = None,
     drop: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
     domains: Mapping[str, Any] | None = None,
     coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     mechanism: str | None = None,
@@ -48,6 +52,7 @@ def publish(
     sensitive   the columns to perturb
     public      the columns to publish as they are; where it is not given, all that are not named otherwise
     drop        the columns to leave out
+    text        columns of a CSV file to read as text, whatever they look like
     domains     column -> its values (None for a missing one), or {"low": ..., "high": ..., "step": ...} for numbers
     coarsen     public column -> {"bins": 10}, {"edges": [18, 65]}, {"prefix": 3} or {"date": "month"}
     rho1, rho2  no prior up to rho1 becomes a posterior above rho2; or gamma, epsilon, or retain, the probability that a value is
@@ -64,8 +69,10 @@ def publish(
         spec = _override(read_spec(table), target, mechanism, domain_from_data)
         source = read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
     else:
-        source = read(table)
-        spec = _spec(source, _names(sensitive), public, _names(drop), id, domains or {}, coarsen or {}, target, domain_from_data)
+        source = read(table, text=_names(text))
+        spec = _spec(
+            source, _names(sensitive), public, _names(drop), id, domains or {}, coarsen or {}, target, domain_from_data
+        )
         spec = spec.model_copy(update={"mechanism": mechanism or "uniform"})
     coinage = _coinage(key, id, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
@@ -98,13 +105,20 @@ def _spec(
     for name, role in roles.items():
         fields: dict[str, Any] = {"role": role}
         if name in coarsen:
-            fields["coarsen"] = Coarsen(**coarsen[name])
+            fields["coarsen"] = coarsen[name]
         if role == "sensitive":
             fields |= _domain_fields(domains.get(name), from_data) | _own_target(name, target)
         elif name in domains:
             raise SchemaError(f"a domain is given for {name!r}, which is {role}; domains are for sensitive columns")
-        columns[name] = ColumnSpec(**fields)
+        columns[name] = _column(name, fields)
     return Spec(privacy=shared, columns=columns)
+
+
+def _column(name: str, fields: dict[str, Any]) -> ColumnSpec:
+    try:
+        return ColumnSpec.model_validate(fields)
+    except ValidationError as error:
+        raise SchemaError(f"column {name!r}: {first_problem(error)}") from None
 
 
 def _roles(table: Table, sensitive: list[str], public: Any, drop: list[str], id: str | None) -> dict[str, str]:
@@ -128,7 +142,10 @@ def _roles(table: Table, sensitive: list[str], public: Any, drop: list[str], id:
 def _refuse_identifying(table: Table, names: list[str]) -> None:
     """A text column with a value for every row names people: publishing it is never a default."""
     text = [name for name in names if is_text(published_type(table.schema.field(name).type))]
-    first = next(iter(table.batches(text)), None) if text and not table.once else None
+    if not text or table.once:
+        return
+    with closing(table.batches(text)) as batches:
+        first = next(batches, None)
     if first is None or first.num_rows < 50:
         return
     for name in text:
@@ -142,6 +159,8 @@ def _refuse_identifying(table: Table, names: list[str]) -> None:
 def _domain_fields(domain: Any, from_data: bool) -> dict[str, Any]:
     if domain is None:
         return {"from_data": from_data}
+    if isinstance(domain, ColumnSpec):
+        return domain.model_dump(include={"values", "missing", "low", "high", "step", "from_data"}, exclude_none=True)
     if isinstance(domain, Mapping):
         return {k: str(v) for k, v in domain.items()}
     return {"values": list(domain)}
@@ -166,7 +185,9 @@ def _override(spec: Spec, target: dict[str, Any], mechanism: str | None, from_da
 
 def _coinage(key: Any, id: str | None, seed: int | None, table: Table) -> Coinage:
     if (key is None) != (id is None):
-        raise ParameterError("key and id go together: the coins of a record are a function of the key and the person's id")
+        raise ParameterError(
+            "key and id go together: the coins of a record are a function of the key and the person's id"
+        )
     if id is not None and id not in table.schema.names:
         raise SchemaError(f"the id column {id!r} is not in the table{did_you_mean(id, table.schema.names)}")
     entropy = Entropy.system() if seed is None else Entropy.seeded(seed)
@@ -181,4 +202,3 @@ def _temporary() -> str:
     folder = tempfile.mkdtemp(prefix="scumble-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-

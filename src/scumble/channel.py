@@ -110,7 +110,7 @@ class Channel:
         [75.0, 25.0]
         """
         x, p, r = self._columns(counts)
-        return p * x + r * ((1 - p) * x).sum(axis=0)
+        return np.asarray(p * x + r * ((1 - p) * x).sum(axis=0))
 
     def solve(self, counts: Any) -> Vector:
         """P^-1 y: the unbiased estimate of the true counts behind published counts y; it may be negative.
@@ -130,7 +130,7 @@ class Channel:
         x[np.arange(self.size) != k] /= p[np.arange(self.size) != k]
         x[k] = 0
         x[k] = y.sum(axis=0) - x.sum(axis=0)
-        return x
+        return np.asarray(x)
 
     def solve_squares(self, counts: Any) -> Vector:
         """The squared entries of P^-1 applied to counts: what variances of `solve` are made of.
@@ -180,7 +180,7 @@ class Channel:
         [0.75, 0.25]
         """
         values, p, r = self._columns(g)
-        return p * values + (1 - p) * (r * values).sum(axis=0)
+        return np.asarray(p * values + (1 - p) * (r * values).sum(axis=0))
 
     @property
     def never_retained(self) -> npt.NDArray[np.intp]:

@@ -1,5 +1,7 @@
 """Public columns made coarser on the way, so that fewer rows are alone."""
 
+import itertools
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -42,7 +44,7 @@ def _edges(column: pa.Array, edges: list[float]) -> pa.Array:
     for edge in edges[1:]:
         above = pc.add(above, pc.cast(pc.greater_equal(numbers, edge), pa.int32()))
     told = [f"{edge:g}" for edge in edges]
-    between = [f"[{low}, {high})" for low, high in zip(told, told[1:], strict=False)]
+    between = [f"[{low}, {high})" for low, high in itertools.pairwise(told)]
     return pa.array([f"<{told[0]}", *between, f">={told[-1]}"]).take(above)
 
 

@@ -78,7 +78,7 @@ class Coins:
             published[start : start + step] = self.settle(part, lambda which: stream.words(len(which), width))
         return published
 
-    def settle(self, codes: Codes, words: Callable[[Codes], Words]) -> Codes:
+    def settle(self, codes: Codes, words: Callable[[npt.NDArray[np.intp]], Words]) -> Codes:
         """Published codes, asking `words` for the random words of the records at the given places until all are decided."""
         places = np.arange(len(codes))
         published, open_places = self._decide(codes, words(places))

@@ -78,13 +78,16 @@ class Categories(Domain):
 
     @property
     def size(self) -> int:
+        """How many values are listed."""
         return len(self.listed)
 
     @property
     def values(self) -> pa.Array:
+        """The listed values."""
         return self._values  # type: ignore[attr-defined]
 
     def encode(self, column: pa.Array, name: str) -> Codes:
+        """The places of the values in the list."""
         if pa.types.is_dictionary(column.type):
             return self._encode_dictionary(column, name)
         return self._lookup(column, name)
@@ -147,7 +150,9 @@ class Grid(Domain):
         if (high - low) % step != 0:
             raise SchemaError(f"a grid's high must be low plus a whole number of steps, not {low} .. {high} by {step}")
         if (high - low) / step >= LARGEST_GRID:
-            raise SchemaError(f"a grid may have {LARGEST_GRID:,} points, not {(high - low) / step:,.0f}; use a wider step")
+            raise SchemaError(
+                f"a grid may have {LARGEST_GRID:,} points, not {(high - low) / step:,.0f}; use a wider step"
+            )
         if pa.types.is_integer(self.type) and (low % 1 or step % 1):
             raise SchemaError(f"a column of type {self.type} needs a grid of whole numbers, not {low} by {step}")
         digits = max(0, -int(low.as_tuple().exponent), -int(step.as_tuple().exponent))
@@ -158,33 +163,43 @@ class Grid(Domain):
 
     @property
     def size(self) -> int:
+        """How many points the grid has."""
         return self._size  # type: ignore[attr-defined,no-any-return]
 
     @property
     def numbers(self) -> npt.NDArray[np.float64]:
+        """The points, each the double nearest to its decimal."""
         whole = self._first + self._step * np.arange(self.size, dtype=np.int64)  # type: ignore[attr-defined]
         return np.asarray(whole / self._scale)  # type: ignore[attr-defined]
 
     @property
     def values(self) -> pa.Array:
+        """The points in the type of the column."""
         return pa.array(self.numbers).cast(self.type, safe=False)
 
     def encode(self, column: pa.Array, name: str) -> Codes:
+        """The nearest points; missing, infinite and outlying values are refused."""
         if column.null_count:
-            raise SchemaError(f"column {name!r} has {column.null_count} missing values; a numeric grid has no place for them")
+            raise SchemaError(
+                f"column {name!r} has {column.null_count} missing values; a numeric grid has no place for them"
+            )
         try:
             x = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise SchemaError(f"column {name!r} has type {column.type}, but its domain is a grid of numbers") from None
         bad = int((~np.isfinite(x)).sum())
         if bad:
-            raise SchemaError(f"column {name!r} has {bad} values that are NaN or infinite; a grid has no place for them")
+            raise SchemaError(
+                f"column {name!r} has {bad} values that are NaN or infinite; a grid has no place for them"
+            )
         low, width = self._first / self._scale, self._step / self._scale  # type: ignore[attr-defined]
         places = np.rint((x - low) / width)
         outside = (places < 0) | (places >= self.size)
         if outside.any():
             shown = _shown(np.unique(x[outside]).tolist())
-            raise SchemaError(f"column {name!r} has values outside its grid {self.low} .. {self.high}: {shown}; widen the grid")
+            raise SchemaError(
+                f"column {name!r} has values outside its grid {self.low} .. {self.high}: {shown}; widen the grid"
+            )
         return np.asarray(places.astype(self.code_type))
 
 

@@ -40,7 +40,14 @@ class Estimates:
     Prints as a table; converts by to_arrow(), to_pandas(), to_polars(), to_list().
     """
 
-    def __init__(self, columns: Sequence[str], groups: pa.Table, estimates: Sequence[Estimate], level: float, notes: Sequence[str]) -> None:
+    def __init__(
+        self,
+        columns: Sequence[str],
+        groups: pa.Table,
+        estimates: Sequence[Estimate],
+        level: float,
+        notes: Sequence[str],
+    ) -> None:
         self.columns = list(columns)
         """The names of groups and aggregates, in the order of the SELECT list."""
         self.groups = groups
@@ -85,7 +92,9 @@ class Estimates:
         for name in self.columns:
             if name in self.groups.schema.names:
                 headings.append(name)
-                columns.append(["" if v is None else str(v) for v in self.groups.column(name).slice(0, most).to_pylist()])
+                columns.append(
+                    ["" if v is None else str(v) for v in self.groups.column(name).slice(0, most).to_pylist()]
+                )
             else:
                 e = self[name]
                 digits = _digits(e)
@@ -102,7 +111,11 @@ class Estimates:
         lines = [f"({len(self) - most} more rows)"] if len(self) > most else []
         exact = [e.name for e in self.estimates if e.exact]
         if exact:
-            lines.append(f"{', '.join(exact)}: exact, computed from public columns alone" if len(exact) < len(self.estimates) else "exact: computed from public columns alone")
+            lines.append(
+                f"{', '.join(exact)}: exact, computed from public columns alone"
+                if len(exact) < len(self.estimates)
+                else "exact: computed from public columns alone"
+            )
         return lines + [f"note: {note}" for note in self.notes]
 
     def __str__(self) -> str:
@@ -110,7 +123,9 @@ class Estimates:
         widths = [max(len(t) for t in column) for column in zip(headings, *rows, strict=True)]
         numeric = {i for i, h in enumerate(headings) if h not in self.groups.schema.names}
         lines = [
-            "  ".join(t.rjust(w) if i in numeric else t.ljust(w) for i, (t, w) in enumerate(zip(line, widths, strict=True))).rstrip()
+            "  ".join(
+                t.rjust(w) if i in numeric else t.ljust(w) for i, (t, w) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
             for line in [headings, ["-" * w for w in widths], *rows]
         ]
         return "\n".join([*lines, *self.footer()])
@@ -139,4 +154,8 @@ def _number(value: float, digits: int) -> str:
 
 
 def _interval(low: float, high: float, digits: int) -> str:
-    return f"[{_number(low, digits)}, {_number(high, digits)}]" if math.isfinite(low) and math.isfinite(high) else "unbounded"
+    return (
+        f"[{_number(low, digits)}, {_number(high, digits)}]"
+        if math.isfinite(low) and math.isfinite(high)
+        else "unbounded"
+    )

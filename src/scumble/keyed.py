@@ -84,7 +84,7 @@ def _mac(cipher: Cipher[modes.ECB], state: npt.NDArray[np.uint32], ids: "Ids") -
     encryptor = cipher.encryptor()
 
     def encrypt(blocks: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        return np.frombuffer(encryptor.update(np.ascontiguousarray(blocks)), dtype="<u4").reshape(-1, 4).copy()
+        return np.frombuffer(encryptor.update(blocks.tobytes()), dtype="<u4").reshape(-1, 4).copy()
 
     state = encrypt(state)
     for index in range(ids.blocks):
@@ -112,7 +112,9 @@ class Ids:
             raise SchemaError(f"the id column {name!r} has {column.null_count} missing values; every row needs its id")
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        if not (pa.types.is_integer(column.type) or pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        if not (
+            pa.types.is_integer(column.type) or pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        ):
             raise SchemaError(f"an id is text or a whole number, but {name!r} has type {column.type}")
         text = pa.concat_arrays([column.cast(pa.large_string())])
         _, offsets, data = text.buffers()

@@ -78,7 +78,11 @@ class Target(Model):
     def _demand_one(self) -> None:
         if (self.rho1 is None) != (self.rho2 is None):
             raise ParameterError("rho1 and rho2 go together; give both")
-        ways = [n for n, v in (("rho1 and rho2", self.rho1), ("gamma", self.gamma), ("epsilon", self.epsilon)) if v is not None]
+        ways = [
+            n
+            for n, v in (("rho1 and rho2", self.rho1), ("gamma", self.gamma), ("epsilon", self.epsilon))
+            if v is not None
+        ]
         ways += ["retain"] if self.retain is not None else []
         if len(ways) != 1:
             told = f"both {' and '.join(ways)}" if ways else "nothing"
@@ -91,7 +95,9 @@ class Coarsen(Model):
     bins: Number | None = Field(None, description="width of equal bins; a number becomes the lower end of its bin")
     edges: list[float] | None = Field(None, description="ends of bins; a number becomes the name of its bin")
     prefix: int | None = Field(None, ge=1, description="how many leading characters of a text are kept")
-    date: Literal["year", "quarter", "month", "week", "day"] | None = Field(None, description="a date becomes the first day of it")
+    date: Literal["year", "quarter", "month", "week", "day"] | None = Field(
+        None, description="a date becomes the first day of it"
+    )
 
     @model_validator(mode="after")
     def _one(self) -> "Coarsen":
@@ -115,7 +121,9 @@ class ColumnSpec(Model):
     low: Number | None = Field(None, description="a domain of numbers: the first")
     high: Number | None = Field(None, description="the last")
     step: Number = Field(1, description="the distance between two")
-    from_data: bool = Field(False, description="the domain was, or is to be, taken from the data; the manifest will say so")
+    from_data: bool = Field(
+        False, description="the domain was, or is to be, taken from the data; the manifest will say so"
+    )
     privacy: Target | None = Field(None, description="a target of this column's own")
 
     @model_validator(mode="after")
@@ -123,7 +131,9 @@ class ColumnSpec(Model):
         if self.coarsen and self.role != "public":
             raise ValueError(f"coarsen is for public columns, not for a column that is {self.role}")
         if self.role != "sensitive" and (self.values or self.low is not None or self.privacy or self.from_data):
-            raise ValueError(f"a domain and a privacy target are for sensitive columns, not for one that is {self.role}")
+            raise ValueError(
+                f"a domain and a privacy target are for sensitive columns, not for one that is {self.role}"
+            )
         if (self.low is None) != (self.high is None):
             raise ValueError("low and high go together")
         if self.values is not None and self.low is not None:
@@ -200,7 +210,7 @@ def read_spec(path: str | Path) -> Spec:
     except ValidationError as error:
         raise SchemaError(f"{path.name}: {first_problem(error)}") from None
     if spec.table is None:
-        raise SchemaError(f"{path.name} does not say which table it is about; add table = \"...\" at its top")
+        raise SchemaError(f'{path.name} does not say which table it is about; add table = "..." at its top')
     return spec.model_copy(update={"table": str(path.parent / spec.table)})
 
 

@@ -4,6 +4,7 @@ Nothing here holds more than a batch. Text columns arrive as dictionaries where 
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,10 +66,11 @@ class ParquetTable:
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = files
         schemas = [self._metadata(file) for file in files]
-        self.schema: pa.Schema = schemas[0].schema.to_arrow_schema().remove_metadata()
+        whole = schemas[0].schema.to_arrow_schema().remove_metadata()
         for file, other in zip(files, schemas, strict=True):
-            if not other.schema.to_arrow_schema().remove_metadata().equals(self.schema):
+            if not other.schema.to_arrow_schema().remove_metadata().equals(whole):
                 raise TableError(f"{file.name} has other columns than {files[0].name}; one table has one schema")
+        self.schema: pa.Schema = _without_index(whole)
         self.rows: int | None = sum(s.num_rows for s in schemas)
         self._repetitive: set[str] | None = None
 
@@ -91,7 +93,11 @@ class ParquetTable:
             first = next(file.iter_batches(1 << 14, columns=text), None)
         if first is None:
             return set()
-        return {n for n, c in zip(text, first.columns, strict=True) if pa.types.is_dictionary(c.type) and len(c.dictionary) * 4 < max(len(c), 64)}
+        return {
+            n
+            for n, c in zip(text, first.columns, strict=True)
+            if pa.types.is_dictionary(c.type) and len(c.dictionary) * 4 < max(len(c), 64)
+        }
 
     @staticmethod
     def _metadata(path: Path) -> pq.FileMetaData:
@@ -120,15 +126,10 @@ class CsvTable:
             yield from relation.project(names).to_arrow_reader(BATCH)
 
     def _open(self) -> Any:
-        import duckdb
+        from scumble.engines.duckdb import csv_relation
 
-        connection = duckdb.connect(config={"threads": os.cpu_count() or 1, "autoinstall_known_extensions": "false"})
-        connection.execute("SET preserve_insertion_order = true")
         with _one_line(self._path):
-            types = {name: "VARCHAR" for name in self._text}
-            path = str(self._path).replace("'", "''")
-            options = f", types = {types}" if types else ""
-            return connection.sql(f"SELECT * FROM read_csv('{path}', header = true{options})")
+            return csv_relation(self._path, self._text)
 
 
 class FrameTable:
@@ -137,35 +138,63 @@ class FrameTable:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
         self.once = isinstance(frame, pa.RecordBatchReader)
-        self._reader: pa.RecordBatchReader | None = pa.RecordBatchReader.from_stream(frame)
-        index = [name for name in self._reader.schema.names if name.startswith("__index_level_")]
-        self.schema: pa.Schema = pa.schema([f for f in self._reader.schema if f.name not in index])
+        self._spent = False
+        reader = pa.RecordBatchReader.from_stream(frame) if not self.once else frame
+        self.schema: pa.Schema = _without_index(reader.schema)
+        if not self.once:
+            reader.close()
         self.rows: int | None = len(frame) if hasattr(frame, "__len__") else None
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The named columns; a stream that runs once can be read once."""
-        if self._reader is None and self.once:
-            raise TableError("this stream was read once and is spent; give the domains, or pass a table instead of a stream")
-        reader, self._reader = self._reader or pa.RecordBatchReader.from_stream(self._frame), None
-        for batch in reader:
-            chosen = batch.select(list(columns))
-            for start in range(0, batch.num_rows, BATCH):
-                yield chosen.slice(start, BATCH)
+        if self._spent:
+            raise TableError(
+                "this stream was read once and is spent; give the domains, or pass a table instead of a stream"
+            )
+        self._spent = self.once
+        with self._frame if self.once else pa.RecordBatchReader.from_stream(self._frame) as reader:
+            for batch in reader:
+                chosen = batch.select(list(columns))
+                for start in range(0, batch.num_rows, BATCH):
+                    yield chosen.slice(start, BATCH)
+
+
+def _without_index(schema: pa.Schema) -> pa.Schema:
+    """What pandas calls a row is not a column of the table, and would tell the order of the source."""
+    return pa.schema([field for field in schema if not re.fullmatch(r"__index_level_\d+__", field.name)])
 
 
 @contextmanager
 def _one_line(path: Path) -> Iterator[None]:
     """Whatever a reader says about a broken file, on one line and with the file's name."""
-    import duckdb
+    from scumble.engines.duckdb import EngineError
 
     try:
         yield
     except FileNotFoundError:
         raise TableError(f"there is no table at {str(path)!r}") from None
-    except (pa.ArrowException, OSError, duckdb.Error, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, EngineError, UnicodeDecodeError) as error:
         raise TableError(f"{path.name} cannot be read: {_first_line(error)}") from None
 
 
 def _first_line(error: Exception) -> str:
+    """The sentence that says what is wrong, and for a CSV file in which line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join(lines[:2])[:300] if lines else type(error).__name__
+    place = next((found[1] for line in lines if (found := re.search(r"CSV Error on Line: (\d+)", line))), None)
+    if place is None:
+        return lines[0][:300] if lines else type(error).__name__
+    said = next((line for line in lines if line.startswith(CSV_COMPLAINTS)), lines[0])
+    column = re.search(r'converting column "(.*?)"', said)
+    remedy = f"; clean it, or read the column as text (--text {column[1]})" if column else "; mend the line"
+    return f"line {place}: {said}{remedy}"
+
+
+CSV_COMPLAINTS = (
+    "Error when",
+    "Expected Number",
+    "Invalid unicode",
+    "Value with",
+    "Maximum line",
+    "The CSV Parser",
+    "Missing",
+)

@@ -1,7 +1,9 @@
 """DuckDB, embedded, straight on the Parquet files."""
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -10,7 +12,45 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.engines.engine import TABLE, truth_case
-from scumble.errors import QueryError
+from scumble.errors import QueryError, TableError
+
+
+EngineError = duckdb.Error
+
+CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+"""Nothing is fetched from outside."""
+
+
+def csv_relation(path: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
+    """A CSV file as a relation that is read batch by batch; the named columns stay text, the others are typed by their beginning."""
+    names, separator = _header(path)
+    shape: dict[str, Any] = {"header": True, "sep": separator, "quotechar": '"', "escapechar": '"', "skiprows": 0}
+    connection = duckdb.connect(config=CONFIG)
+    try:
+        types = {"dtype": dict.fromkeys(text, "VARCHAR")} if text else {}
+        return connection.read_csv(str(path), strict_mode=True, **shape, **types)
+    except duckdb.InvalidInputException:
+        # the detection of types does not say which line is wrong; plain reading does
+        plain = connection.read_csv(str(path), auto_detect=False, columns=dict.fromkeys(names, "VARCHAR"), **shape)
+        plain.aggregate("COUNT(*)").fetchall()
+        raise
+
+
+def _header(path: Path) -> tuple[list[str], str]:
+    """The names in the first line, and what separates them: the one of , ; tab | that it has most of."""
+    with pa.input_stream(str(path), compression="detect") as stream:
+        first = stream.read(1 << 16).decode("utf-8", "replace").lstrip("\ufeff").splitlines()
+    if not first or not first[0].strip():
+        raise TableError(f"{path.name} is empty; a table has a line of column names and rows below it")
+    separator = max(",;\t|", key=first[0].count)
+    return next(csv.reader([first[0]], delimiter=separator)), separator
+
+
+def exact(sql: str, raw: pa.Table) -> pa.Table:
+    """A question asked of the raw table, for comparison."""
+    with duckdb.connect(config=CONFIG) as connection:
+        connection.register(TABLE, raw)
+        return connection.sql(sql).to_arrow_table()
 
 
 class DuckDB:
@@ -19,7 +59,7 @@ class DuckDB:
     dialect = "duckdb"
 
     def __init__(self, files: Sequence[Path]) -> None:
-        self._connection = duckdb.connect(config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"})
+        self._connection = duckdb.connect(config=CONFIG)
         listed = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files)
         self._connection.execute(f"CREATE VIEW {TABLE} AS SELECT * FROM read_parquet([{listed}])")
 
@@ -33,7 +73,9 @@ class DuckDB:
         self._connection.register("scumble_domain", domain)
         try:
             case = truth_case(predicate).sql(dialect=self.dialect)
-            result = self._arrow(f'SELECT CAST({case} AS TINYINT) AS truth FROM scumble_domain ORDER BY "scumble place"')
+            result = self._arrow(
+                f'SELECT CAST({case} AS TINYINT) AS truth FROM scumble_domain ORDER BY "scumble place"'
+            )
         finally:
             self._connection.unregister("scumble_domain")
         return np.asarray(result.column(0).combine_chunks().to_numpy(zero_copy_only=False))

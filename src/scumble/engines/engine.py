@@ -29,11 +29,11 @@ class Engine(Protocol):
 
 def truth_case(predicate: exp.Expression) -> exp.Expression:
     """A predicate as a number: 1 where it is true, 0 where it is false, 2 where SQL does not know."""
-    inner = exp.Paren(this=predicate.copy())
+    denied = exp.Not(this=exp.Paren(this=predicate.copy()))
     return exp.Case(
         ifs=[
-            exp.If(this=inner, true=exp.Literal.number(TRUE)),
-            exp.If(this=exp.Not(this=inner.copy()), true=exp.Literal.number(FALSE)),
+            exp.If(this=predicate.copy(), true=exp.Literal.number(TRUE)),
+            exp.If(this=denied, true=exp.Literal.number(FALSE)),
         ],
         default=exp.Literal.number(UNKNOWN),
     )

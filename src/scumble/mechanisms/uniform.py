@@ -41,7 +41,9 @@ def _guarantees(coins: dict[str, Coins], shared: Target, own: dict[str, Target],
         found.append(rho_guarantee(together, number(shared.rho1, "rho1"), number(shared.rho2, "rho2")))
     for name, target in own.items():
         if target.rho1 is not None:
-            found.append(rho_guarantee({name: channels[name]}, number(target.rho1, "rho1"), number(target.rho2, "rho2")))
+            found.append(
+                rho_guarantee({name: channels[name]}, number(target.rho1, "rho1"), number(target.rho2, "rho2"))
+            )
     if not math.isinf(amplification(channels)):
         found.append(amplification_guarantee(channels))
     return found

@@ -1,6 +1,7 @@
 """A guarantee: a statement that was proved, with its parameters and the conditions under which it holds."""
 
 import math
+from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -80,7 +81,7 @@ def _joint(channels: list[Channel]) -> float:
     return math.prod(channel.amplification for channel in channels)
 
 
-CHECKS = {
+CHECKS: dict[str, Callable[[dict[str, float], list[Channel]], bool]] = {
     "amplification": lambda given, channels: _joint(channels) <= given["gamma"] * (1 + ROUNDING),
     "rho": lambda given, channels: _joint(channels) <= gamma_bound(given["rho1"], given["rho2"]) * (1 + ROUNDING),
 }

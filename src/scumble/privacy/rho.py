@@ -21,6 +21,7 @@ from scumble.parameters import number
 
 gamma = gamma_bound
 
+
 def posterior_bound(amplification: float, prior: Any) -> float:
     """The largest posterior that a prior can become under an amplification.
 

@@ -1,4 +1,4 @@
 """Questions: SQL in, estimates with intervals out.
 
-    parse(sql) -> normalize -> compile -> engine.run -> reconstruct -> answer
+parse(sql) -> normalize -> compile -> engine.run -> reconstruct -> answer
 """

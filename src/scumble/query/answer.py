@@ -34,16 +34,26 @@ FEW = 10
 Numbers = npt.NDArray[np.float64]
 
 
-def ask(sql: str, columns: list[str], domains: dict[str, Domain], channels: dict[str, Channel], engine: Engine, level: Any) -> Estimates:
+def ask(
+    sql: str, columns: list[str], domains: dict[str, Domain], channels: dict[str, Channel], engine: Engine, level: Any
+) -> Estimates:
     """The answer to a question."""
     share = number(level, "level")
     if not 0 < share < 1:
-        raise ParameterError(f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}")
+        raise ParameterError(
+            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
+        )
     question = compile_query(parse(sql, columns), domains, channels, engine)
     found = Reconstruction(question, engine.run(question.statement))
     z = NormalDist().inv_cdf(0.5 + share / 2)
     estimates = [_estimate(a, question, found, z) for a in question.query.aggregates]
-    answer = Estimates([o.name for o in question.query.outputs], _group_columns(question, found), estimates, share, _notes(question, found, estimates))
+    answer = Estimates(
+        [o.name for o in question.query.outputs],
+        _group_columns(question, found),
+        estimates,
+        share,
+        _notes(question, found, estimates),
+    )
     return _arranged(answer, question)
 
 
@@ -77,13 +87,19 @@ def _empty_sums(estimate: Estimate, count: Moments) -> Estimate:
     """SUM over no rows is null in SQL, where that is known for certain."""
     if not estimate.exact:
         return estimate
-    empty = count.value.reshape(-1) == 0
-    return Estimate(estimate.name, *(np.where(empty, np.nan, x) for x in (estimate.value, estimate.se, estimate.low, estimate.high)), "exact")
+    unless = np.where(count.value.reshape(-1) == 0, np.nan, 0.0)
+    e = estimate
+    return Estimate(e.name, e.value + unless, e.se + unless, e.low + unless, e.high + unless, "exact")
 
 
 def _one_column(question: Question) -> bool:
     axes = [*question.grouped, *(axis for axis in question.others if axis.count > 1)]
-    return len(axes) == 1 and axes[0].channel.constant and axes[0].channel.retain > 0 and not question.conditions.public_atoms
+    return (
+        len(axes) == 1
+        and axes[0].channel.constant
+        and axes[0].channel.retain > 0
+        and not question.conditions.public_atoms
+    )
 
 
 def _score(name: str, count: Moments, question: Question, found: Reconstruction, z: float) -> Estimate:
@@ -94,10 +110,14 @@ def _score(name: str, count: Moments, question: Question, found: Reconstruction,
     seen = found.matching().reshape(-1)
     n = np.repeat(found.rows(), found.cells.width)
     with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.broadcast_to(_mass(question, found).reshape(1, -1), (len(found.cells.groups), found.cells.width)).reshape(-1)
+        r = np.broadcast_to(
+            _mass(question, found).reshape(1, -1), (len(found.cells.groups), found.cells.width)
+        ).reshape(-1)
         low, high = _score_ends(seen, n, p + (1 - p) * r, (1 - p) * r, z)
     known = plain.se == 0
-    return Estimate(name, plain.value, plain.se, np.where(known, plain.value, low), np.where(known, plain.value, high), "unbiased")
+    return Estimate(
+        name, plain.value, plain.se, np.where(known, plain.value, low), np.where(known, plain.value, high), "unbiased"
+    )
 
 
 def _mass(question: Question, found: Reconstruction) -> Numbers:

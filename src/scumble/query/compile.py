@@ -67,9 +67,14 @@ def compile_query(query: Query, domains: dict[str, Domain], channels: dict[str, 
 
     grouped = [axis(name, True) for name in names]
     others = [axis(name, name in values and not channels[name].constant) for name in inner]
-    sums = list(dict.fromkeys(a.value for a in query.aggregates if a.value is not None and perturbed_column(a.value, domains) not in names))
+    sums = list(
+        dict.fromkeys(
+            a.value for a in query.aggregates if a.value is not None and perturbed_column(a.value, domains) not in names
+        )
+    )
     publics = [g for g in query.groups if not perturbed_column(g.expression, domains)]
-    statement = _statement(conditions, publics, grouped, others, sums)
+    summed = [a.value for a in query.aggregates if a.kind != "count" and a.value is not None]
+    statement = _statement(conditions, publics, grouped, others, sums, summed)
     return Question(query, conditions, publics, grouped, others, sums, statement)
 
 
@@ -86,7 +91,11 @@ def null_states(domain: Domain) -> npt.NDArray[np.int8]:
 
 
 def _null_atoms(name: str, domain: Domain, needed: bool) -> list[SetAtom]:
-    return [SetAtom(name, null_states(domain))] if needed and not isinstance(domain, Grid) and domain.values.null_count else []
+    return (
+        [SetAtom(name, null_states(domain))]
+        if needed and not isinstance(domain, Grid) and domain.values.null_count
+        else []
+    )
 
 
 def _refuse_functions(query: Query, domains: dict[str, Domain]) -> None:
@@ -105,7 +114,9 @@ def _refuse_text(aggregates: Sequence[Aggregate], domains: dict[str, Domain]) ->
     for aggregate in aggregates:
         name = perturbed_column(aggregate.value, domains) if aggregate.value is not None else None
         if name and aggregate.kind != "count" and not _numeric(domains[name]):
-            raise QueryError(f"{aggregate.kind.upper()}({name}) needs numbers, but {name!r} has values of type {domains[name].type}")
+            raise QueryError(
+                f"{aggregate.kind.upper()}({name}) needs numbers, but {name!r} has values of type {domains[name].type}"
+            )
 
 
 def _numeric(domain: Domain) -> bool:
@@ -115,7 +126,12 @@ def _numeric(domain: Domain) -> bool:
 
 
 def _statement(
-    conditions: Conditions, publics: Sequence[Group], grouped: Sequence[Perturbed], others: Sequence[Perturbed], values: Sequence[exp.Expression]
+    conditions: Conditions,
+    publics: Sequence[Group],
+    grouped: Sequence[Perturbed],
+    others: Sequence[Perturbed],
+    values: Sequence[exp.Expression],
+    summed: Sequence[exp.Expression],
 ) -> exp.Select:
     keys: list[tuple[str, exp.Expression]] = [(f"g{i}", g.expression) for i, g in enumerate(publics)]
     keys += [(f"y{i}", exp.column(axis.name, quoted=True)) for i, axis in enumerate(grouped)]
@@ -124,9 +140,11 @@ def _statement(
     select = exp.select(*[e.copy().as_(name) for name, e in keys])
     select = select.select(exp.Count(this=exp.Star()).as_("n"))
     for i, value in enumerate(values):
-        number = exp.cast(exp.Paren(this=value.copy()), "DOUBLE")
         select = select.select(exp.Count(this=value.copy()).as_(f"v{i}_n"))
-        select = select.select(exp.Sum(this=number).as_(f"v{i}_s"), exp.Sum(this=exp.Mul(this=number.copy(), expression=number.copy())).as_(f"v{i}_q"))
+        if value in summed:
+            number = exp.cast(value.copy(), "DOUBLE")
+            square = exp.Mul(this=number.copy(), expression=number.copy())
+            select = select.select(exp.Sum(this=number).as_(f"v{i}_s"), exp.Sum(this=square).as_(f"v{i}_q"))
     select = select.from_(TABLE)
     if conditions.filter:
         select = select.where(*[part.copy() for part in conditions.filter])

@@ -122,7 +122,9 @@ def truth_table(conditions: Conditions, axes: Sequence[Perturbed]) -> npt.NDArra
     publics = conditions.public_atoms
     shape = tuple(axis.count for axis in axes) + (3,) * len(publics)
     if np.prod(shape, dtype=float) > 2e7:
-        raise QueryError(f"the condition has {np.prod(shape, dtype=float):.0f} combinations of cells; ask a simpler one")
+        raise QueryError(
+            f"the condition has {np.prod(shape, dtype=float):.0f} combinations of cells; ask a simpler one"
+        )
     result = np.ones(shape, dtype=np.bool_)
     for tree in conditions.trees:
         result = result & _evaluate(tree, axes, publics)[0]
@@ -181,9 +183,8 @@ def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[s
     if not isinstance(domain, Categories) or part.find(exp.Func, exp.Like, exp.RegexpLike):
         return
     listed = [str(v) for v in domain.listed]
-    for literal in part.find_all(exp.Literal):
-        if literal.is_string and literal.name not in listed:
-            notes.append(f"{literal.name!r} is not a value of {name!r}{did_you_mean(literal.name, listed)}")
+    words = [literal.name for literal in part.find_all(exp.Literal) if literal.is_string]
+    notes.extend(f"{w!r} is not a value of {name!r}{did_you_mean(w, listed)}" for w in words if w not in listed)
 
 
 def _conjuncts(where: exp.Expression | None) -> list[exp.Expression]:

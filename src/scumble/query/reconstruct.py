@@ -61,7 +61,9 @@ class Cells:
         self.groups, self._group = _public_groups(lines, len(question.publics))
         self.width = int(np.prod(self.shape, dtype=np.int64)) if self.shape else 1
         if len(self.groups) * self.width > MOST_ROWS:
-            raise QueryError(f"the answer would have {len(self.groups) * self.width:,} rows; group by less, or narrow it with WHERE")
+            raise QueryError(
+                f"the answer would have {len(self.groups) * self.width:,} rows; group by less, or narrow it with WHERE"
+            )
         codes = [axis.domain.encode(self._column(f"y{i}"), axis.name) for i, axis in enumerate(question.grouped)]
         self._row = self._group * self.width + (np.ravel_multi_index(codes, self.shape) if codes else 0)
         self.rest = tuple(axis.count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
@@ -74,7 +76,8 @@ class Cells:
 
     def gather(self, weights: Tensor, sums: Vector) -> Tensor:
         """Sums over all lines of one group and one published value, each times the weight of its cells."""
-        total = np.bincount(self._row, weights=weights.reshape(-1)[self._cell] * sums, minlength=len(self.groups) * self.width)
+        weighted = weights.reshape(-1)[self._cell] * sums
+        total = np.bincount(self._row, weights=weighted, minlength=len(self.groups) * self.width).astype(np.float64)
         return total.reshape(len(self.groups), *self.shape)
 
     def _column(self, name: str) -> pa.Array:
@@ -147,7 +150,9 @@ class Reconstruction:
     def sum(self, aggregate: Aggregate) -> Ratio:
         """A sum, together with the count of the rows that it is taken over."""
         assert aggregate.value is not None
-        column = perturbed_column(aggregate.value, {a.name: a.domain for a in [*self.question.grouped, *self.question.others]})
+        column = perturbed_column(
+            aggregate.value, {a.name: a.domain for a in [*self.question.grouped, *self.question.others]}
+        )
         if column is None:
             return self._public_sum(self.question.place(aggregate.value))
         if any(axis.name == column for axis in self.question.grouped):
@@ -213,7 +218,9 @@ class Reconstruction:
             w, _ = part(f, 1)
             return gather(w, ones), gather(w * self._rest_weights(f), ones), gather(w, ones)
 
-        return Ratio(self._each_truth(top, column), self.count(present=column), self._each_truth(cross, column).variance)
+        return Ratio(
+            self._each_truth(top, column), self.count(present=column), self._each_truth(cross, column).variance
+        )
 
     def _raised(self, found: Moments, squares: Vector, present: str | None = None) -> Moments:
         """With two or more columns V can come out too small on small counts: it is at least sum v^2 min_x Var(w | x)."""
@@ -227,7 +234,10 @@ class Reconstruction:
         for members, truth in self._classes(present):
             mean_square = self._rest_expectation(self._rest_weights(truth.astype(float)) ** 2)
             if self.cells.shape:
-                spread = np.min(np.multiply.outer(hit, mean_square) - truth, axis=tuple(range(hit.ndim, hit.ndim + mean_square.ndim)))
+                spread = np.min(
+                    np.multiply.outer(hit, mean_square) - truth,
+                    axis=tuple(range(hit.ndim, hit.ndim + mean_square.ndim)),
+                )
                 least[members] = np.minimum(spread, miss * mean_square.min())[members]
             else:
                 least[members] = (mean_square - truth).min()
@@ -278,7 +288,11 @@ class Reconstruction:
         truth = self.truth & self._present(present)
         rows = truth.reshape(self.cells.width, -1)
         kinds, which = np.unique(rows, axis=0, return_inverse=True)
-        found = [((which.reshape(-1) == i).reshape(self.cells.shape), kind.reshape(self.cells.rest)) for i, kind in enumerate(kinds) if kind.any()]
+        found = [
+            ((which.reshape(-1) == i).reshape(self.cells.shape), kind.reshape(self.cells.rest))
+            for i, kind in enumerate(kinds)
+            if kind.any()
+        ]
         return found
 
     def _present(self, column: str | None) -> npt.NDArray[np.bool_]:
@@ -311,8 +325,14 @@ class Reconstruction:
         return tensor
 
     def _names(self, error: IndistinguishableValues) -> list[str]:
-        axes = [axis for axis in [*self.question.grouped, *self.question.others] if len(axis.channel.never_retained) > 1]
-        return [repr(v) for v in axes[0].domain.values.take(pa.array(axes[0].channel.never_retained)).to_pylist()] if axes else []
+        axes = [
+            axis for axis in [*self.question.grouped, *self.question.others] if len(axis.channel.never_retained) > 1
+        ]
+        return (
+            [repr(v) for v in axes[0].domain.values.take(pa.array(axes[0].channel.never_retained)).to_pylist()]
+            if axes
+            else []
+        )
 
 
 def _polynomial(g: Tensor, axis: Perturbed, place: int, power: int) -> tuple[Tensor, Tensor]:

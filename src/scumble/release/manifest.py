@@ -118,8 +118,8 @@ class Randomness(Model):
 class Manifest(Model):
     """Everything public about a release."""
 
-    format: Literal["scumble-release"] = FORMAT
-    version: Literal[1] = VERSION
+    format: Literal["scumble-release"] = "scumble-release"
+    version: Literal[1] = 1
     software: str
     mechanism: str
     rows: int
@@ -179,14 +179,20 @@ def read_manifest(folder: Path) -> Manifest:
     except (FileNotFoundError, NotADirectoryError):
         raise ReleaseError(f"{str(folder)!r} is not a release: it has no {NAME}") from None
     except (json.JSONDecodeError, UnicodeDecodeError, OSError):
-        raise ReleaseError(f"{NAME} of {folder.name!r} cannot be read; get the release again from its publisher") from None
+        raise ReleaseError(
+            f"{NAME} of {folder.name!r} cannot be read; get the release again from its publisher"
+        ) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ReleaseError(f"{NAME} of {folder.name!r} is not the manifest of a scumble release")
     if document.get("version") != VERSION:
-        raise ReleaseError(f"the release has format version {document.get('version')!r}, and this scumble knows {VERSION}; get a newer scumble")
+        raise ReleaseError(
+            f"the release has format version {document.get('version')!r}, and this scumble knows {VERSION}; get a newer scumble"
+        )
     document.pop("digest", None)
     if _text(document) != text:
-        raise ReleaseError(f"{NAME} of {folder.name!r} was changed after it was written; get the release again from its publisher")
+        raise ReleaseError(
+            f"{NAME} of {folder.name!r} was changed after it was written; get the release again from its publisher"
+        )
     try:
         return Manifest.model_validate(document)
     except ValidationError as error:

@@ -6,7 +6,9 @@ Batches are read in order and worked on in parallel; what leaves a worker is alr
 folder aside and renamed at the end: it is whole or it is not there.
 """
 
+import base64
 import hashlib
+import itertools
 import os
 import shutil
 import tempfile
@@ -83,12 +85,20 @@ def distinct_values(table: Table, names: list[str]) -> dict[str, list[Any]]:
     for batch in table.batches(names):
         for name in names:
             column = batch.column(name)
-            seen[name].update((column.dictionary if pa.types.is_dictionary(column.type) else column.unique()).to_pylist())
+            seen[name].update(
+                (column.dictionary if pa.types.is_dictionary(column.type) else column.unique()).to_pylist()
+            )
             if column.null_count:
                 seen[name].add(None)
             if len(seen[name]) > 100_000:
-                raise SchemaError(f"column {name!r} has over 100,000 different values; declare its domain (a grid for numbers)")
-    return {name: sorted(v for v in values if v is not None) + [None] * (None in values) for name, values in seen.items()}
+                raise SchemaError(
+                    f"column {name!r} has over 100,000 different values; declare its domain (a grid for numbers)"
+                )
+    if not any(seen.values()):
+        raise TableError("the table has no rows, so there is nothing to publish")
+    return {
+        name: sorted(v for v in values if v is not None) + [None] * (None in values) for name, values in seen.items()
+    }
 
 
 def publish_table(
@@ -122,7 +132,9 @@ def publish_table(
 class Press:
     """One run over the table."""
 
-    def __init__(self, table: Table, spec: Spec, found: Profile, plan: Plan, coinage: Coinage, folder: Path, progress: Progress) -> None:
+    def __init__(
+        self, table: Table, spec: Spec, found: Profile, plan: Plan, coinage: Coinage, folder: Path, progress: Progress
+    ) -> None:
         self._table = table
         self._coinage = coinage
         self._folder = folder
@@ -131,7 +143,9 @@ class Press:
         self._found = found
         self._spec = spec
         self._columns: list[Column] = [
-            SensitiveColumn(name, found.domains[name], self._perturbation(name)) if name in plan.coins else PublicColumn(name, spec.columns[name])
+            SensitiveColumn(name, found.domains[name], self._perturbation(name))
+            if name in plan.coins
+            else PublicColumn(name, spec.columns[name])
             for name in spec.published
         ]
         self._buckets: Buckets | None = None
@@ -205,12 +219,12 @@ class Press:
 
     def _parts(self, rows: int) -> list[tuple[str, range]]:
         buckets = len(self._buckets or ())
-        count = max(1, min(buckets, -(-rows // PART_ROWS)))
+        count = min(buckets, 1 << (rows // PART_ROWS).bit_length())
         if count == 1:
             return [("data.parquet", range(buckets))]
         (self._folder / "data").mkdir()
         edges = [round(i * buckets / count) for i in range(count + 1)]
-        return [(f"data/part-{i:03d}.parquet", range(a, b)) for i, (a, b) in enumerate(zip(edges, edges[1:], strict=False))]
+        return [(f"data/part-{i:03d}.parquet", range(a, b)) for i, (a, b) in enumerate(itertools.pairwise(edges))]
 
     def _write_part(self, path: str, buckets: range) -> FileRecord:
         writer: pq.ParquetWriter | None = None
@@ -229,7 +243,9 @@ class Press:
     def _record(self, column: Column, kind: pa.DataType) -> ColumnRecord:
         plain = str(published_type(kind))
         if isinstance(column, PublicColumn):
-            return ColumnRecord(name=column.name, role="public", type=plain, coarsened=self._spec.columns[column.name].coarsen)
+            return ColumnRecord(
+                name=column.name, role="public", type=plain, coarsened=self._spec.columns[column.name].coarsen
+            )
         return ColumnRecord(
             name=column.name,
             role="sensitive",
@@ -240,9 +256,14 @@ class Press:
 
 
 def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """No statistics (a shuffled table cannot use them) and no Arrow schema, pandas index or path in the metadata."""
+    """No statistics (a shuffled table cannot use them), no pandas index, no path: of metadata only the types that came in."""
     worth = [f.name for f in schema if not pa.types.is_floating(f.type) and not is_text(f.type)]
-    return pq.ParquetWriter(path, schema, compression="snappy", use_dictionary=worth, write_statistics=False, store_schema=False)
+    writer = pq.ParquetWriter(
+        path, schema, compression="snappy", use_dictionary=worth, write_statistics=False, store_schema=False
+    )
+    plain = pa.schema([pa.field(f.name, published_type(f.type)) for f in schema])
+    writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize().to_pybytes()).decode()})
+    return writer
 
 
 def file_record(folder: Path, path: str, rows: int | None) -> FileRecord:
@@ -253,9 +274,10 @@ def file_record(folder: Path, path: str, rows: int | None) -> FileRecord:
 
 
 def _randomness(coinage: Coinage) -> Randomness:
-    secure = coinage.entropy.secure
-    source = "operating system, AES-256-CTR" if secure else "seeded: INSECURE, for tests only"
-    return Randomness(source=source, secure=secure, keyed=coinage.key is not None)
+    keyed = coinage.key is not None
+    if coinage.entropy.secure:
+        return Randomness(source="operating system, AES-256-CTR", secure=True, keyed=keyed)
+    return Randomness(source="seeded: INSECURE, for tests only", secure=False, keyed=keyed)
 
 
 def demand_free(out: Path, overwrite: bool) -> None:

@@ -10,12 +10,17 @@ def readme(manifest: Manifest) -> str:
     parts = [
         "# A table published with scumble",
         f"{manifest.rows:,} rows, in {_place(manifest)}, in random order. `manifest.json` has everything below in full, for programs.",
+        ""
+        if manifest.randomness.secure
+        else "**INSECURE: the coins were drawn from a seed, for tests. Whoever guesses it undoes the perturbation.**",
         "## Columns",
         "\n".join(["| column | type | published |", "|---|---|---|", *[_line(column) for column in manifest.columns]]),
         *[_channel(column) for column in manifest.columns if column.channel],
         "## What is guaranteed",
-        "\n".join(f"- {g.statement}" for g in manifest.guarantees) or "Nothing: the retention is so high that no bound holds.",
-        "Conditions:\n\n" + "\n".join(f"- {c}" for c in dict.fromkeys(c for g in manifest.guarantees for c in g.conditions)),
+        "\n".join(f"- {g.statement}" for g in manifest.guarantees)
+        or "Nothing: the retention is so high that no bound holds.",
+        "Conditions:\n\n"
+        + "\n".join(f"- {c}" for c in dict.fromkeys(c for g in manifest.guarantees for c in g.conditions)),
         "Not covered:\n\n" + "\n".join(f"- {c}" for c in manifest.not_covered),
         _dependence(manifest),
         "## How to compute with it",
@@ -66,7 +71,9 @@ def _values(domain: Domain) -> str:
 def _dependence(manifest: Manifest) -> str:
     if not manifest.depends_on_data:
         return "No parameter of this release was computed from the data."
-    return "Computed from the data, and what that tells:\n\n" + "\n".join(f"- {line}" for line in manifest.depends_on_data)
+    return "Computed from the data, and what that tells:\n\n" + "\n".join(
+        f"- {line}" for line in manifest.depends_on_data
+    )
 
 
 def _howto(manifest: Manifest) -> str:
@@ -76,7 +83,7 @@ def _howto(manifest: Manifest) -> str:
     domain, channel = column.domain.domain(column.type), column.channel.channel()
     condition, share = _example(column.name, domain)
     if not channel.constant or channel.retain == 0:
-        return f"Weights differ by value; `pip install scumble` and\n\n    scumble query . \"SELECT COUNT(*) FROM release WHERE {condition}\""
+        return f'Weights differ by value; `pip install scumble` and\n\n    scumble query . "SELECT COUNT(*) FROM release WHERE {condition}"'
     p = channel.retain
     low = -(1 - p) * share / p
     files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
@@ -88,21 +95,29 @@ def _howto(manifest: Manifest) -> str:
         f"`{condition}`:\n\n"
         "```sql\n"
         "SELECT SUM(w) AS estimate, SQRT(SUM(w * w - w)) AS standard_error\n"
-        f"FROM (SELECT CASE WHEN {condition} THEN {low + 1 / p!r} ELSE {low!r} END AS w\n"
+        f"FROM (SELECT CASE WHEN {condition} THEN {_double(low + 1 / p)} ELSE {_double(low)} END AS w\n"
         f"      FROM '{files}');\n"
         "```\n\n"
         "The interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. For conditions on several perturbed columns multiply "
         "their weights; to sum a column v that is published as it is, use v*w and v*v*(w*w - w). Or let scumble do it:\n\n"
-        f"    pip install scumble\n    scumble query . \"SELECT COUNT(*) AS n FROM release WHERE {condition}\""
+        f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release WHERE {condition}"'
     )
+
+
+def _double(number: float) -> str:
+    """A literal that SQL takes as a double: sums of squared decimals would overflow."""
+    text = repr(float(number))
+    return text if "e" in text else text + "e0"
 
 
 def _example(name: str, domain: Domain) -> tuple[str, float]:
     """A condition on the column, and the share of the domain that satisfies it."""
-    quoted = '"' + name.replace('"', '""') + '"'
+    quoted = name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
     if isinstance(domain, Grid):
         middle = domain.size // 2
         return f"{quoted} < {float(domain.numbers[middle])!r}", middle / domain.size
     value = next(v for v in domain.values.to_pylist() if v is not None)
-    literal = "'" + str(value).replace("'", "''") + "'" if not isinstance(value, bool | int | float) else str(value).lower()
+    literal = (
+        "'" + str(value).replace("'", "''") + "'" if not isinstance(value, bool | int | float) else str(value).lower()
+    )
     return f"{quoted} = {literal}", 1 / domain.size

@@ -8,10 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sqlglot import exp
 
 from scumble.channel import Channel
 from scumble.domain import Domain
-from scumble.engines.engine import Engine
+from scumble.engines.engine import TABLE, Engine
 from scumble.errors import ParameterError, ReleaseError
 from scumble.estimate import Estimates
 from scumble.release.manifest import FileRecord, Manifest, read_manifest
@@ -39,6 +40,15 @@ class Release:
     def table(self) -> pa.Table:
         """The published rows."""
         return pa.concat_tables([pq.read_table(self.path / path) for path in self.manifest.data])
+
+    def unique_rows(self) -> int:
+        """How many rows are alone with the values of their public columns, and so can be singled out by them."""
+        columns = [exp.column(name, quoted=True) for name in self.manifest.public]
+        if not columns:
+            return int(self.manifest.rows == 1)
+        alone = exp.select("1").from_(TABLE).group_by(*columns).having("COUNT(*) = 1")
+        counted = self.engine.run(exp.select("COUNT(*) AS n").from_(alone.subquery("alone")))
+        return int(counted.column("n")[0].as_py())
 
     @cached_property
     def engine(self) -> Engine:
@@ -79,4 +89,6 @@ def changed(folder: Path, file: FileRecord) -> str | None:
         return f"{file.path} is missing from {folder.name!r}; {again}"
     with path.open("rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    return None if digest == file.sha256 else f"{file.path} of {folder.name!r} was changed after it was written; {again}"
+    return (
+        None if digest == file.sha256 else f"{file.path} of {folder.name!r} was changed after it was written; {again}"
+    )

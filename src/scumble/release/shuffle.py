@@ -6,6 +6,7 @@ uniformly random permutation of all rows, given their number in each bucket, wha
 waits in files beside the release; only perturbed rows come here.
 """
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,7 @@ def scatter(batch: pa.RecordBatch, buckets: int, stream: Stream) -> list[pa.Reco
     order = np.argsort(chosen, kind="stable").astype(np.int32)
     ends = np.concatenate([[0], np.cumsum(np.bincount(chosen, minlength=buckets))])
     grouped = batch.take(pa.array(order))
-    return [grouped.slice(int(a), int(b - a)) for a, b in zip(ends, ends[1:], strict=False)]
+    return [grouped.slice(int(a), int(b - a)) for a, b in itertools.pairwise(ends)]
 
 
 class Buckets:

@@ -1,0 +1,16 @@
+"""scumble demo: a hospital table is published and asked, with the truth beside the answers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write into.")] = Path("demo"),
+    rows: Annotated[int, typer.Option(help="How many patients.", min=1000)] = 100_000,
+) -> None:
+    """Make a hospital table, publish it, and ask three questions; truth, estimate and interval side by side."""
+    from scumble.demo import run
+
+    run(out, rows)

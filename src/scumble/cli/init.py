@@ -1,0 +1,30 @@
+"""scumble init: a first spec for a table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scumble.errors import TableError
+
+
+def command(
+    table: Annotated[
+        Path, typer.Argument(help="The table: .csv, .parquet, or a folder of .parquet.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The spec to write; beside the table when absent.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a spec that exists.")] = False,
+) -> None:
+    """Write a spec (TOML) with a role and a domain suggested for each column, to be read and edited."""
+    from scumble.suggest import spec_text
+    from scumble.tables import read
+
+    path = out or table.with_name(table.name.split(".")[0] + ".toml")
+    if path.exists() and not overwrite:
+        raise TableError(f"{str(path)!r} exists and is kept; choose another name with -o, or say --overwrite")
+    source = table if path.parent.resolve() == table.parent.resolve() else table.resolve()
+    text = spec_text(source.name if source is table else str(source), read(table))
+    path.write_text(text, encoding="utf-8")
+    print(f"wrote {path}: read it, edit it, then: scumble publish {path} -o {path.stem}.release")

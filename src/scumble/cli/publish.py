@@ -1,0 +1,149 @@
+"""scumble publish: a release from a spec, or from a table and flags."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from scumble.errors import ParameterError, SchemaError
+
+
+def command(
+    table: Annotated[
+        Path,
+        typer.Argument(help="A spec (.toml), or a table: .csv, .parquet, a folder of .parquet.", show_default=False),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.", show_default=False)],
+    sensitive: Annotated[
+        list[str] | None, typer.Option(help="A column to perturb; may be given several times.")
+    ] = None,
+    public: Annotated[
+        list[str] | None, typer.Option(help="A column to publish as it is; without any, all others are.")
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
+    text: Annotated[
+        list[str] | None, typer.Option(help="A CSV column to read as text, whatever it looks like.")
+    ] = None,
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(help="The values of a column: disease=flu,cold,asthma or age=0..120 or cost=0..99.5:0.5."),
+    ] = None,
+    domain_from_data: Annotated[
+        bool,
+        typer.Option(
+            "--domain-from-data", help="Take domains that are not declared from the data; the manifest will say so."
+        ),
+    ] = False,
+    coarsen: Annotated[
+        list[str] | None,
+        typer.Option(help="Make a public column coarser: age=bins:10, age=edges:18,65, zip=prefix:3, born=date:month."),
+    ] = None,
+    mechanism: Annotated[str | None, typer.Option(help="How to perturb; the spec's, or uniform.")] = None,
+    rho1: Annotated[
+        str | None, typer.Option(help="No prior up to rho1 ... (a number or a fraction such as 1/13)")
+    ] = None,
+    rho2: Annotated[str | None, typer.Option(help="... becomes a posterior above rho2.")] = None,
+    gamma: Annotated[str | None, typer.Option(help="Instead: the largest factor by which odds may change.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="Instead: the epsilon of local differential privacy.")] = None,
+    retain: Annotated[str | None, typer.Option(help="Instead: the probability that a value is kept.")] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="A file with 32 random bytes, for repeated publication; needs --id.")
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option(help="The column that says who a row is, for --key; it is not published.")
+    ] = None,
+    insecure_seed: Annotated[
+        int | None, typer.Option(help="INSECURE: repeatable coins, for tests; the manifest will say so.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release that exists.")] = False,
+) -> None:
+    """Publish a table: sensitive columns perturbed, with a manifest that tells how."""
+    from scumble.api import publish
+    from scumble.cli.output import progress_bar
+    from scumble.cli.show import summary
+
+    with progress_bar("publishing") as progress:
+        release = publish(
+            table,
+            out,
+            sensitive=_split(sensitive) or None,
+            public=_split(public) if public is not None else None,
+            drop=_split(drop),
+            text=_split(text),
+            domains=_domains(domain) | _spec_beside(table, _split(sensitive), domain, domain_from_data),
+            coarsen=dict(_coarsening(text) for text in coarsen or ()),
+            mechanism=mechanism,
+            rho1=rho1,
+            rho2=rho2,
+            gamma=gamma,
+            epsilon=epsilon,
+            retain=retain,
+            domain_from_data=domain_from_data,
+            key=key,
+            id=id,
+            seed=insecure_seed,
+            overwrite=overwrite,
+            progress=progress,
+        )
+    print(f"wrote {out}")
+    summary(release)
+
+
+def _split(names: list[str] | None) -> list[str]:
+    return [part.strip() for name in names or () for part in name.split(",")]
+
+
+def _assignment(text: str, option: str, example: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not value:
+        raise ParameterError(f"{option} takes COLUMN=..., such as {example}, not {text!r}")
+    return name.strip(), value
+
+
+def _domains(given: list[str] | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for text in given or ():
+        name, value = _assignment(text, "--domain", "disease=flu,cold or age=0..120")
+        grid = re.fullmatch(r"\s*(-?[\d.]+?)\.\.(-?[\d.]+?)(?::([\d.]+))?\s*", value)
+        if grid:
+            found[name] = {"low": grid[1], "high": grid[2], "step": grid[3] or "1"}
+        else:
+            found[name] = [_value(part.strip()) for part in value.split(",")]
+    return found
+
+
+def _value(text: str) -> Any:
+    """A number where it is one: a domain of whole numbers is typed as they are."""
+    try:
+        return int(text)
+    except ValueError:
+        return None if text == "" else text
+
+
+def _coarsening(text: str) -> tuple[str, dict[str, Any]]:
+    name, value = _assignment(text, "--coarsen", "age=bins:10")
+    how, sign, number = value.partition(":")
+    if not sign:
+        raise ParameterError(f"--coarsen takes COLUMN=HOW:VALUE, such as age=bins:10, not {text!r}")
+    return name, {how: [float(x) for x in number.split(",")] if how == "edges" else number}
+
+
+def _spec_beside(table: Path, sensitive: list[str], domain: list[str] | None, from_data: bool) -> dict[str, Any]:
+    """Domains that `scumble init` wrote for this table and somebody read, unless the flags say otherwise."""
+    from scumble.schema import read_spec
+
+    beside = table.with_name(table.name.split(".")[0] + ".toml")
+    if domain or from_data or not sensitive or table.suffix == ".toml" or not beside.exists():
+        return {}
+    try:
+        columns = read_spec(beside).columns
+    except SchemaError:
+        return {}
+    found = {}
+    for name in sensitive:
+        column = columns.get(name)
+        if column is not None and column.role == "sensitive" and column.has_domain:
+            found[name] = column
+            print(f"the domain of {name!r} is taken from {beside.name}")
+    return found

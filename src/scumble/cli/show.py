@@ -1,0 +1,106 @@
+"""scumble show: what is in a release, which guarantee, which conditions, what it does not cover."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table as RichTable
+
+from scumble.cli.output import Format, console, print_json
+from scumble.privacy.guarantee import amplification
+from scumble.privacy.rho import posterior_bound
+from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.release import Release
+
+PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
+    format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
+) -> None:
+    """Show what is in a release, which guarantee it gives, under which conditions, and what it does not cover."""
+    from scumble.api import open
+
+    opened = open(release)
+    if format is Format.JSON:
+        print_json({**json.loads(opened.manifest.text()), "unique_rows": opened.unique_rows()})
+        return
+    summary(opened)
+    _details(opened)
+
+
+def summary(release: Release) -> None:
+    """The columns, and what is guaranteed."""
+    out = console()
+    manifest = release.manifest
+    out.print(
+        f"{release.path.name}: {manifest.rows:,} rows, mechanism {manifest.mechanism}", style="bold", markup=False
+    )
+    table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for heading in ("column", "type", "published"):
+        table.add_column(heading)
+    for column in manifest.columns:
+        table.add_row(column.name, column.type, published(column))
+    out.print(table)
+    for guarantee in manifest.guarantees:
+        out.print(f"guaranteed: {guarantee.statement}", markup=False)
+    if not manifest.guarantees:
+        out.print("guaranteed: nothing; the retention is so high that no bound holds", style="bold red")
+    if not manifest.randomness.secure:
+        out.print("INSECURE: the coins were drawn from a seed, for tests; do not publish this", style="bold red")
+
+
+def _details(release: Release) -> None:
+    out = console()
+    manifest = release.manifest
+    _posteriors(manifest)
+    _list("conditions", list(dict.fromkeys(c for g in manifest.guarantees for c in g.conditions)))
+    _list("not covered", manifest.not_covered)
+    _list("taken from the data", manifest.depends_on_data or ["nothing: no parameter was computed from the table"])
+    alone = release.unique_rows()
+    out.print(
+        f"\nsingling out: {alone:,} of {manifest.rows:,} rows ({alone / manifest.rows:.1%}) are alone with the values of their public columns."
+        + (" Whoever knows those of a person finds the row; coarsen them to make this smaller." if alone else ""),
+        markup=False,
+    )
+    keyed = (
+        "keyed: the same person keeps the same published value in every release"
+        if manifest.randomness.keyed
+        else "drawn once for this release"
+    )
+    out.print(f"coins: {manifest.randomness.source}; {keyed}", markup=False)
+    out.print(f"digest: {manifest.digest}", markup=False)
+
+
+def _posteriors(manifest: Manifest) -> None:
+    gamma = amplification(manifest.channels)
+    table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("believed before with at most")
+    table.add_column("after seeing the row, at most")
+    for prior in PRIORS:
+        table.add_row(f"{prior:g}", f"{posterior_bound(gamma, prior):.4g}")
+    console().print()
+    console().print(table)
+
+
+def _list(heading: str, lines: list[str]) -> None:
+    out = console()
+    out.print(f"\n{heading}:", style="bold")
+    for line in lines:
+        out.print(f"  - {line}", markup=False)
+
+
+def published(column: ColumnRecord) -> str:
+    """In a few words, how a column was published."""
+    if column.channel is not None:
+        kept = column.channel.retain
+        share = f"{kept:.4g}" if isinstance(kept, float) else f"{min(kept):.4g} to {max(kept):.4g}"
+        from_data = ", domain taken from the data" if column.domain and column.domain.from_data else ""
+        return f"perturbed: kept with probability {share}, else one of {column.channel.size:,} values{from_data}"
+    if column.coarsened is not None:
+        return "coarsened: " + ", ".join(
+            f"{k} = {v}" for k, v in column.coarsened.model_dump(exclude_none=True).items()
+        )
+    return "as it is"

@@ -1,0 +1,28 @@
+"""scumble verify: does a release keep what its manifest says?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scumble.cli.output import Format, print_json
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
+    format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
+) -> None:
+    """Check hashes, manifest, guarantees, and the channel against the published data."""
+    from scumble.api import open
+    from scumble.release.verify import verify
+
+    opened = open(release)
+    checks = verify(opened)
+    if format is Format.JSON:
+        print_json([{"check": c.name, "passed": c.passed, "detail": c.detail} for c in checks])
+    else:
+        for check in checks:
+            print(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.detail}")
+        print(f"digest {opened.manifest.digest}")
+    if not all(check.passed for check in checks):
+        raise typer.Exit(1)

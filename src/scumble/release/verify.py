@@ -1,0 +1,111 @@
+"""Does a release keep what its manifest says? Each check names what it looked at and can fail.
+
+The channel against the data: whatever the true values were, value j is published with a probability between
+b_j = min_i P[j, i] and a_j = max_i P[j, i], row by row independently. So its count lies, stochastically, between Bin(n, b_j) and
+Bin(n, a_j). A column that was perturbed less than the manifest says leaves rare values rarer than that.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlglot import exp
+
+from scumble.channel import Channel
+from scumble.domain import Domain
+from scumble.engines.engine import TABLE
+from scumble.errors import SchemaError
+from scumble.release.release import Release
+
+FALSE_ALARM = 1e-9
+"""The probability that a sound release fails the check of its channel."""
+
+MOST_CELLS = 256
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def verify(release: Release) -> list[Check]:
+    """Everything that can be checked without the raw table. Hashes were checked when the release was opened."""
+    manifest = release.manifest
+    sealed = Check("hashes", True, f"manifest and {len(manifest.files)} files are as they were written")
+    checks = [sealed, _schema(release), _rows(release)]
+    checks += [Check("guarantee", g.holds(manifest.channels), g.statement) for g in manifest.guarantees]
+    for name, channel in manifest.channels.items():
+        checks.append(_channel(release, name, manifest.domains[name], channel))
+    return checks
+
+
+def _schema(release: Release) -> Check:
+    listed = {c.name: c.type for c in release.manifest.columns}
+    for path in release.manifest.data:
+        schema = pq.read_schema(release.path / path)
+        found = {f.name: str(f.type) for f in schema}
+        if found != listed:
+            return Check("columns", False, f"{path} has {found}, the manifest has {listed}")
+    return Check("columns", True, f"{len(listed)} columns with the types of the manifest")
+
+
+def _rows(release: Release) -> Check:
+    rows = sum(pq.read_metadata(release.path / path).num_rows for path in release.manifest.data)
+    return Check(
+        "rows", rows == release.manifest.rows, f"{rows:,} in the files, {release.manifest.rows:,} in the manifest"
+    )
+
+
+def _channel(release: Release, name: str, domain: Domain, channel: Channel) -> Check:
+    try:
+        counts = published_counts(release, name, domain)
+    except SchemaError as error:
+        return Check(f"channel of {name}", False, str(error))
+    surprise = least_probable(counts, channel)
+    passed = surprise >= FALSE_ALARM
+    told = f"published counts of {channel.size:,} values fit a retention of {_retained(channel)}"
+    odd = f"published counts cannot come from the channel of the manifest (probability {surprise:.1e})"
+    return Check(f"channel of {name}", passed, told if passed else odd)
+
+
+def _retained(channel: Channel) -> str:
+    return (
+        f"{channel.retain:.6g}"
+        if channel.constant
+        else f"{channel.retention.min():.4g} to {channel.retention.max():.4g}"
+    )
+
+
+def published_counts(release: Release, name: str, domain: Domain) -> npt.NDArray[np.int64]:
+    """How often each value of the domain is published."""
+    column = exp.column(name, quoted=True)
+    lines = release.engine.run(
+        exp.select(column.as_("y"), exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by(column.copy())
+    )
+    codes = domain.encode(lines.column("y").combine_chunks(), name)
+    counts = np.zeros(domain.size, dtype=np.int64)
+    counts[codes] = lines.column("n").combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return counts
+
+
+def least_probable(counts: npt.NDArray[np.int64], channel: Channel) -> float:
+    """A bound on the probability of counts as extreme as these, over all values and whatever the true ones were."""
+    from scipy.stats import binom
+
+    cells = (
+        np.arange(channel.size) * min(MOST_CELLS, channel.size) // channel.size
+        if channel.constant
+        else np.arange(channel.size)
+    )
+    small = channel.collapse(cells, int(cells.max()) + 1)
+    seen = np.bincount(cells, weights=counts).astype(np.int64)
+    p, r, n = small.retention, small.replace, int(counts.sum())
+    low, high = (1 - p.max()) * r, p + (1 - p) * r
+    tails = np.minimum(binom.cdf(seen, n, low), binom.sf(seen - 1, n, np.maximum(high, (1 - p.min()) * r)))
+    return float(min(1.0, tails.min() * 2 * len(tails)))

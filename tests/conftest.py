@@ -1,0 +1,72 @@
+"""Small tables that many tests publish."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import scumble
+
+DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def patients() -> pa.Table:
+    """3,000 patients with public, categorical and numeric columns."""
+    draw = np.random.default_rng(5)
+    n = 3000
+    return pa.table(
+        {
+            "name": [f"person {i}" for i in range(n)],
+            "age": draw.integers(0, 100, n),
+            "sex": draw.choice(["F", "M"], n),
+            "disease": draw.choice(DISEASES, n, p=[0.4, 0.3, 0.15, 0.1, 0.05]),
+            "smoker": draw.random(n) < 0.3,
+            "visits": draw.integers(0, 11, n),
+            "cost": np.round(draw.gamma(2, 300, n), 2),
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def release(patients: pa.Table) -> scumble.Release:
+    """The patients with three perturbed columns: text, boolean and a numeric grid."""
+    return scumble.publish(
+        patients,
+        sensitive=["disease", "smoker", "visits"],
+        drop="name",
+        domains={"disease": DISEASES, "smoker": [False, True], "visits": {"low": 0, "high": 10}},
+        retain={"disease": 0.5, "smoker": 0.6, "visits": 0.7},
+        seed=11,
+    )
+
+
+@pytest.fixture
+def publish_simply(patients: pa.Table) -> Callable[..., scumble.Release]:
+    """Publishing with everything in place, so that a test says only what it changes."""
+
+    def run(**changes: Any) -> scumble.Release:
+        settings: dict[str, Any] = {
+            "sensitive": ["disease"],
+            "drop": ["name"],
+            "domains": {"disease": DISEASES},
+            "retain": 0.5,
+            "seed": 1,
+        }
+        settings |= changes
+        table = settings.pop("table", patients)
+        return scumble.publish(table, settings.pop("out", None), **settings)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real tables, where there is one."""
+    if not SHARED.is_dir():
+        pytest.skip("the real tables are not beside this checkout")
+    return SHARED

@@ -1,0 +1,19 @@
+SELECT SUM(visits) FROM release WHERE visits >= 2 AND visits < 6 AND age > 50
+----
+SELECT
+  CASE
+    WHEN "visits" < 1.5
+    THEN 0
+    WHEN "visits" >= 1.5 AND "visits" < 5.5
+    THEN 2
+    ELSE 1
+  END AS c0,
+  COUNT(*) AS n,
+  COUNT("visits") AS v0_n,
+  SUM(CAST("visits" AS DOUBLE)) AS v0_s,
+  SUM(CAST("visits" AS DOUBLE) * CAST("visits" AS DOUBLE)) AS v0_q
+FROM release
+WHERE
+  "age" > 50
+GROUP BY
+  1

@@ -1,0 +1,179 @@
+"""The command line, as a person types it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from typer.testing import CliRunner
+
+import scumble
+from scumble.cli import app, main
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def csv(patients: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    pa.csv.write_csv(patients, tmp_path / "patients.csv")
+    return tmp_path / "patients.csv"
+
+
+def run(
+    *arguments: str,
+    code: int = 0,
+    capsys: pytest.CaptureFixture[str] | None = None,
+    monkeypatch: pytest.MonkeyPatch | None = None,
+) -> str:
+    """Runs `scumble` as a process would, and returns what it printed."""
+    result = subprocess.run([sys.executable, "-m", "scumble", *arguments], capture_output=True, text=True)
+    assert result.returncode == code, result.stderr + result.stdout
+    return result.stdout if code == 0 else result.stderr + result.stdout
+
+
+def test_the_whole_road(csv: Path) -> None:
+    assert "wrote patients.toml" in run("init", "patients.csv")
+    text = (csv.parent / "patients.toml").read_text()
+    assert "[columns.name]  # string: looks like" in text
+    assert 'role = "identifier"' in text
+    assert "from_data = true" in text
+    assert "wrote flu.release" in run("publish", "patients.toml", "-o", "flu.release")
+    shown = run("show", "flu.release")
+    for part in ("not covered", "Singling out", "rows", "alone with the values", "taken from the data", "digest"):
+        assert part in shown
+    question = "SELECT sex, disease, COUNT(*) AS patients, AVG(cost) AS cost FROM release WHERE age BETWEEN 30 AND 45 GROUP BY sex, disease"
+    assert "95% interval" in run("query", "flu.release", question)
+    rows = json.loads(run("query", "flu.release", question, "--format", "json", "--level", "0.9"))
+    assert len(rows) == 10
+    assert set(rows[0]) == {"sex", "disease"} | {
+        f"{a}{s}" for a in ("patients", "cost") for s in ("", "_se", "_low", "_high")
+    }
+    assert run("verify", "flu.release").count("ok  ") == 6
+    assert json.loads(run("verify", "flu.release", "--format", "json"))[0]["passed"]
+    assert json.loads(run("show", "flu.release", "--format", "json"))["unique_rows"] > 0
+
+
+def test_all_by_flags(csv: Path) -> None:
+    flags = ["--sensitive", "disease", "--drop", "name", "--rho1", "1/13", "--rho2", "1/6", "-o", "flu.release"]
+    assert "--domain-from-data" in run("publish", "patients.csv", *flags, code=2)
+    assert "wrote flu.release" in run("publish", "patients.csv", *flags, "--domain-from-data")
+    run(
+        "publish",
+        "patients.csv",
+        *flags,
+        "--domain",
+        "disease=flu,cold,asthma,diabetes,hiv",
+        "--coarsen",
+        "age=bins:10",
+        "--overwrite",
+    )
+    release = scumble.open("flu.release")
+    assert release.manifest.channels["disease"].amplification == pytest.approx(2.4, rel=1e-6)
+    assert release.manifest.column("age").coarsened.bins == "10"
+
+
+def test_flags_take_the_domain_of_the_spec_beside_the_table(csv: Path) -> None:
+    run("init", "patients.csv")
+    told = run("publish", "patients.csv", "--sensitive", "disease", "--drop", "name", "--retain", "0.5", "-o", "r")
+    assert "taken from patients.toml" in told
+    assert scumble.open("r").manifest.column("disease").domain.from_data
+
+
+def test_grids_and_seeds_by_flags(csv: Path) -> None:
+    run("publish", "patients.csv", "--sensitive", "visits,age", "--drop", "name", "--domain", "visits=0..10", "--domain", "age=0..100:0.5",
+        "--epsilon", "2", "--insecure-seed", "3", "-o", "r", code=2)  # fmt: skip
+    run("publish", "patients.csv", "--sensitive", "visits,age", "--drop", "name", "--domain", "visits=0..10", "--domain", "age=0..100:1",
+        "--epsilon", "2", "--insecure-seed", "3", "-o", "r")  # fmt: skip
+    assert "INSECURE" in run("show", "r")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["publish", "patients.csv", "--sensitive", "dis", "-o", "r"], "did you mean 'disease'"),
+        (["publish", "none.csv", "--sensitive", "dis", "-o", "r"], "no table"),
+        (
+            ["publish", "patients.csv", "--sensitive", "disease", "--drop", "name", "--domain", "disease", "-o", "r"],
+            "--domain takes",
+        ),
+        (
+            ["publish", "patients.csv", "--sensitive", "disease", "--drop", "name", "--coarsen", "age=10", "-o", "r"],
+            "--coarsen takes",
+        ),
+        (["query", "none", "SELECT COUNT(*) FROM release"], "not a release"),
+        (["show", "patients.csv"], "not a release"),
+        (["verify", "."], "not a release"),
+        (["init", "none.csv"], "no table"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(arguments: list[str], message: str, csv: Path) -> None:
+    printed = run(*arguments, code=2)
+    assert message in printed
+    assert printed.startswith("scumble: ")
+    assert len(printed.strip().splitlines()) == 1
+    assert not (csv.parent / "r").exists()
+
+
+def test_init_keeps_an_existing_spec(csv: Path) -> None:
+    (csv.parent / "patients.toml").write_text("mine")
+    assert "exists and is kept" in run("init", "patients.csv", code=2)
+    assert (csv.parent / "patients.toml").read_text() == "mine"
+
+
+def test_a_verification_that_fails_exits_with_1(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from scumble.release import verify as module
+
+    run(
+        "publish",
+        "patients.csv",
+        "--sensitive",
+        "disease",
+        "--drop",
+        "name",
+        "--retain",
+        "0.5",
+        "--domain-from-data",
+        "-o",
+        "r",
+    )
+    monkeypatch.setattr(module, "FALSE_ALARM", 2.0)
+    result = CliRunner().invoke(app, ["verify", "r"])
+    assert result.exit_code == 1
+    assert "FAIL" in result.output
+
+
+def test_an_interruption_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("scumble.cli.app", interrupt)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 130
+
+
+def test_the_demo_prints_truth_beside_estimates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = run("demo", "--rows", "20000")
+    assert printed.count("true patients") == 3
+    assert "demo/patients.release" in printed
+    assert "holds" in printed
+
+
+def test_every_command_and_option_is_documented() -> None:
+    """docs/cli.md names each command and each of its options."""
+    import typer
+
+    text = (ROOT / "docs" / "cli.md").read_text()
+    group = typer.main.get_command(app)
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        assert f"scumble {name}" in text, name
+        section = text.split(f"## scumble {name}")[1].split("\n## ")[0]
+        for parameter in command.params:
+            for option in parameter.opts:
+                if option.startswith("--") and option != "--help":
+                    assert f"`{option}" in section, (name, option)

@@ -1,0 +1,55 @@
+"""The house: what may import what, and how heavy an import is."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "scumble"
+FILES = sorted(SOURCE.rglob("*.py"))
+ORDER = ["engines", "privacy", "mechanisms", "release", "query", "cli"]
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def test_import_scumble_loads_nothing_heavy() -> None:
+    code = "import sys, scumble; print(sorted(set(sys.modules) & {'numpy', 'pyarrow', 'duckdb', 'sqlglot', 'pydantic', 'scipy', 'rich', 'typer'}))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_an_engine_imports_its_database(path: Path) -> None:
+    if path.parent.name != "engines":
+        assert not {name for name in imports(path) if name.split(".")[0] == "duckdb"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_randomness_comes_through_one_door(path: Path) -> None:
+    """No module but entropy.py draws random bytes or numbers; the demonstration's made-up patients are nobody."""
+    if path.name in ("entropy.py", "demo.py"):
+        return
+    text = path.read_text()
+    for word in ("urandom", "np.random", "numpy.random", "import random", "import secrets"):
+        assert word not in text or word == "urandom" and path.name == "keyed.py", word
+
+
+def test_privacy_does_not_know_mechanisms_nor_mechanisms_releases() -> None:
+    for path in FILES:
+        package = path.parent.name
+        for name in imports(path):
+            for upper in {
+                "privacy": ("mechanisms", "release", "query"),
+                "mechanisms": ("release", "query"),
+                "query": ("release",),
+            }.get(package, ()):
+                assert not name.startswith(f"scumble.{upper}"), (path, name)
