@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scumble.channel import IndistinguishableValues
 
 from scumble import Channel
+from scumble.channel import IndistinguishableValues
 from scumble.errors import ParameterError
 
 sizes = st.integers(2, 30)

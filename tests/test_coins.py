@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scumble.coins import LONG, SHORT, Coins, word_bits
 
 from scumble import Channel
+from scumble.coins import LONG, SHORT, Coins, word_bits
 from scumble.entropy import Entropy
 
 

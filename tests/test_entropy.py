@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy.stats import chi2
+
 from scumble.entropy import PIECE, Entropy, Stream
 
 

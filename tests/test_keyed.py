@@ -6,12 +6,12 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pytest
+
 import scumble
 from scumble.coins import Coins
 from scumble.domain import Categories
-from scumble.keyed import Ids, KeyedCoins
-
 from scumble.errors import ParameterError, SchemaError
+from scumble.keyed import Ids, KeyedCoins
 
 KEY = bytes(range(32))
 VALUES = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]

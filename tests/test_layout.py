@@ -40,7 +40,7 @@ def test_randomness_comes_through_one_door(path: Path) -> None:
         return
     text = path.read_text()
     for word in ("urandom", "np.random", "numpy.random", "import random", "import secrets"):
-        assert word not in text or word == "urandom" and path.name == "keyed.py", word
+        assert word not in text or (word == "urandom" and path.name == "keyed.py"), word
 
 
 def test_privacy_does_not_know_mechanisms_nor_mechanisms_releases() -> None:

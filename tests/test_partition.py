@@ -2,7 +2,8 @@
 
 import math
 import time
-from itertools import combinations, permutations
+from importlib import import_module
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import pytest
@@ -11,15 +12,9 @@ from hypothesis import strategies as st
 
 from scumble.channel import gamma_bound
 from scumble.errors import ParameterError
-from scumble.mechanisms import (
-    partition as module,
-)  # the name of the module, or of the function in it once that is exported
 from scumble.privacy import posteriors
 
-if callable(module):
-    import sys
-
-    module = sys.modules["scumble.mechanisms.partition"]
+module = import_module("scumble.mechanisms.partition")
 partition = module.partition
 
 THESIS = [12, 8, 6, 5, 4, 3, 1, 1, 1, 1]
@@ -49,7 +44,7 @@ def best_of_neighbours(groups, protected, rho2):
     """All ways of cutting the sequence of groups into runs."""
     places = range(1, len(groups))
     cuts = [[0, *chosen, len(groups)] for k in range(len(groups)) for chosen in combinations(places, k)]
-    runs = ([groups[a:b].sum(axis=0) for a, b in zip(cut, cut[1:], strict=False)] for cut in cuts)
+    runs = ([groups[a:b].sum(axis=0) for a, b in pairwise(cut)] for cut in cuts)
     return min(error_by_hand(rows, protected, rho2) for rows in runs)
 
 
@@ -62,12 +57,14 @@ def tables(draw, most=14, records=60):
     return counts, rho1, rho1 + (1 - rho1) * draw(st.integers(1, 19)) / 20
 
 
+def posterior_by_subtable(plan, members):
+    """The largest posterior, over published values, that the true value is one of the members; one for each sub-table."""
+    parts = zip(plan.subtables, plan.values, plan.channels, strict=True)
+    return [posteriors(channel, row[own])[:, np.isin(own, members)].sum(axis=1).max() for row, own, channel in parts]
+
+
 def worst_posterior(plan, members):
-    """The largest posterior, over sub-tables and published values, that the true value is one of the members."""
-    worst = 0.0
-    for row, own, channel in zip(plan.subtables, plan.values, plan.channels, strict=True):
-        worst = max(worst, posteriors(channel, row[own])[:, np.isin(own, members)].sum(axis=1).max())
-    return worst
+    return max(posterior_by_subtable(plan, members))
 
 
 def test_thesis_groups_and_subtables():
@@ -129,14 +126,16 @@ def test_records_are_conserved_and_protected_posteriors_bounded(table, shuffle):
         assert max(worst_posterior(plan, [value]) for value in np.flatnonzero(plan.protected)) <= rho2 * (1 + 1e-9)
 
 
-@given(tables())
+@given(tables(), st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_gamma_is_used_up(table):
-    """In every sub-table some protected value reaches rho2 exactly: a larger retention would break the guarantee."""
+def test_gamma_is_used_up(table, with_set):
+    """In every sub-table some protected value or guarded set reaches rho2 exactly: a larger retention would break the guarantee."""
     counts, rho1, rho2 = table
-    plan = partition(counts, rho1, rho2)
-    for gamma, share in zip(plan.gamma, plan.rho1, strict=True):
-        assert gamma == pytest.approx(gamma_bound(share, rho2), rel=1e-9)
+    rarest = np.argsort(counts, kind="stable")[: len(counts) // 2].tolist()
+    plan = partition(counts, (rho1 + rho2) / 2, rho2, together=[rarest] if with_set else [])
+    properties = [[value] for value in np.flatnonzero(plan.protected)] + list(plan.guarded)
+    reached = np.max([posterior_by_subtable(plan, each) for each in properties], axis=0)
+    assert reached == pytest.approx(rho2, rel=1e-9)
 
 
 @given(tables(most=30))
@@ -151,6 +150,30 @@ def test_search_is_never_worse_than_the_reference(table):
     assert local.error <= local.reference_error
     if len(plan.groups) <= module.EXACT:
         assert local.error >= plan.error * (1 - 1e-12)
+
+
+def test_local_search_comes_close_to_the_best(monkeypatch):
+    """Where the best of all merges is known, the search for more groups finds it in 9 of 12 tables or more, and comes within 5%."""
+    excess = []
+    for seed in range(12):
+        weights = np.random.default_rng(seed).random(12) ** 3 + 0.01
+        counts = (weights / weights.sum() * 1e5).astype(int)
+        share = counts.max() / counts.sum()
+        monkeypatch.setattr(module, "EXACT", 14)
+        best = partition(counts, share, (1 + share) / 2)
+        monkeypatch.setattr(module, "EXACT", 0)
+        assert len(best.groups) <= 14
+        excess.append(partition(counts, share, (1 + share) / 2).error / best.error - 1)
+    assert sum(each < 1e-9 for each in excess) >= 9
+    assert -1e-9 < min(excess) <= max(excess) < 0.05
+
+
+def test_a_set_lowers_gamma_as_far_as_needed():
+    """Two values together, 20 of 42: (rho2 N - C)/((1 - rho2) c) = 8/4 = 2 in the whole table, so gamma falls from 5 to 3."""
+    counts = [12, 8, 8, 7, 7]
+    free, kept = (partition(counts, 0.5, "2/3", together=sets) for sets in ([], [[0, 1]]))
+    assert (free.subtables.tolist(), kept.subtables.tolist()) == ([counts], [counts])
+    assert (*free.gamma, *kept.gamma) == pytest.approx((5, 3))
 
 
 @given(tables(most=8))
@@ -218,7 +241,7 @@ def test_a_frequent_set_is_only_kept_from_being_alone():
     """A set above rho1 is no property that (rho1, rho2) protects: no sub-table lies inside it, and that is all."""
     plan = partition(THESIS, "1/3", "2/3", together=[range(9)])
     assert plan.guarded == ()
-    assert all(9 in own or len(own) == 0 for own in plan.values) or all(set(own) - set(range(9)) for own in plan.values)
+    assert len(plan.subtables) == 1  # there is one record of value 9
     assert worst_posterior(plan, list(range(9))) > 2 / 3
 
 

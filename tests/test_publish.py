@@ -2,8 +2,8 @@
 
 import datetime as dt
 import json
-from decimal import Decimal
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-import scumble
 
+import scumble
 from scumble.errors import ParameterError, ReleaseError, SchemaError, TableError
 
 Publish = Callable[..., scumble.Release]
@@ -69,7 +69,7 @@ def test_types_that_came_in_go_out(tmp_path: Path) -> None:
             "real": pa.array([1.5, None, 2.5, 3.5], pa.float32()),
             "flag": [True, None, False, True],
             "day": pa.array([dt.date(2024, 1, 1), None, dt.date(2024, 5, 9), dt.date(2025, 1, 1)]),
-            "moment": pa.array([0, 1, None, 3], pa.timestamp("s")),
+            "moment": pa.array([0, 1, None, 3], pa.timestamp("us", "UTC")),
             "money": pa.array([Decimal("1.50"), Decimal(2), Decimal(3), None], pa.decimal128(10, 2)),
             "word": pa.array(["a", None, "b", "a"], pa.large_string()),
             "kind": pa.array([1, 2, 3, 3], pa.int16()),
@@ -111,7 +111,7 @@ def test_large_tables_are_shuffled_across_buckets_and_spilled(monkeypatch: pytes
     """With tiny buckets and memory the rows go through files, come out whole, and no neighbour pairs survive beyond chance."""
     monkeypatch.setattr("scumble.release.shuffle.BUCKET_ROWS", 1000)
     monkeypatch.setattr("scumble.release.shuffle.MEMORY", 50_000)
-    monkeypatch.setattr("scumble.release.publish.PART_ROWS", 10_000)
+    monkeypatch.setattr("scumble.release.write.PART_ROWS", 10_000)
     monkeypatch.setattr("scumble.tables.BATCH", 3000)
     n = 40_000
     table = pa.table({"place": np.arange(n), "word": [f"w{i % 7}" for i in range(n)], "kind": ["a", "b"] * (n // 2)})

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import scumble
-from scumble.privacy.guarantee import Guarantee
-from scumble.release.publish import file_record
-from scumble.release.verify import least_probable, verify
 
+import scumble
 from scumble.errors import ReleaseError
+from scumble.privacy.guarantee import Guarantee
+from scumble.release.verify import least_probable, verify
+from scumble.release.write import file_record
 
 Publish = Callable[..., scumble.Release]
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
@@ -114,7 +114,7 @@ def test_the_channel_check_has_its_false_alarm_rate_and_power() -> None:
 def test_values_outside_the_domain_and_lost_rows_are_found(publish_simply: Publish, tmp_path: Path) -> None:
     release = publish_simply(out=tmp_path / "r")
     published = release.table()
-    odd = pa.array(["measles"] + published.column("disease").to_pylist()[1:])
+    odd = pa.array(["measles", *published.column("disease").to_pylist()[1:]])
     pq.write_table(published.set_column(2, "disease", odd).slice(0, 2999), tmp_path / "r" / "data.parquet")
     reseal(tmp_path / "r", blind=True)
     failed = {check.name: check.detail for check in verify(scumble.open(tmp_path / "r")) if not check.passed}

@@ -195,7 +195,7 @@ class Channel:
         """
         retain: Any = self.retain
         if not self.constant:
-            retain = np.zeros(count)
+            retain = np.ones(count)
             retain[cells] = self._retain
         return Channel(retain, np.bincount(cells, weights=self._replace, minlength=count), size=count)
 

@@ -13,7 +13,7 @@ it are drawn again.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -43,6 +43,10 @@ class Coins:
     bits: int
     thresholds: npt.NDArray[np.uint64]
     """One threshold, or one for each value."""
+    members: npt.NDArray[np.intp] | None = None
+    """Which values of the domain these coins are for, where not for all: a sub-table has its own values only."""
+    domain_size: int | None = None
+    """How many values the domain has, where these coins are for some of them."""
 
     @classmethod
     def of(cls, channel: Channel) -> "Coins":
@@ -60,7 +64,13 @@ class Coins:
     def channel(self) -> Channel:
         """The channel that is applied, exactly."""
         retain = self.thresholds / 2.0**self.bits
-        return Channel(retain[0] if len(retain) == 1 else retain, size=self.size)
+        return spread(
+            Channel(retain[0] if len(retain) == 1 else retain, size=self.size), self.members, self.domain_size
+        )
+
+    def among(self, members: npt.NDArray[np.intp], domain_size: int) -> "Coins":
+        """The same coins, for these values of a larger domain."""
+        return replace(self, members=members, domain_size=domain_size)
 
     def flip(self, codes: Codes, stream: Stream) -> Codes:
         """Published codes for true ones, with fresh coins.
@@ -105,6 +115,23 @@ class Coins:
 
 
 _NONE = np.zeros(1, dtype=np.bool_)
+
+
+def spread(channel: Channel, members: npt.NDArray[np.intp] | None, domain_size: int | None) -> Channel:
+    """A channel on some values of a domain as one on all of it: the others are never drawn, and do not occur.
+
+    >>> spread(Channel(0.5, size=2), np.array([0, 2]), 3).replace.tolist()
+    [0.5, 0.0, 0.5]
+    """
+    if members is None or domain_size is None:
+        return channel
+    drawn = np.zeros(domain_size)
+    drawn[members] = channel.replace
+    if channel.constant:
+        return Channel(channel.retain, drawn)
+    kept = np.full(domain_size, float(channel.retention.max()))  # of no consequence: these values have no rows
+    kept[members] = channel.retention
+    return Channel(kept, drawn)
 
 
 def _threshold(retain: float, size: int, bits: int) -> int:

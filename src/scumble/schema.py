@@ -45,7 +45,7 @@ class Model(BaseModel):
 class Target(Model):
     """The privacy that is wanted: (rho1, rho2), gamma, epsilon or a retention. One of them.
 
-    >>> Target(rho1="1/5", rho2="1/4").channel(3).retain
+    >>> round(Target(rho1="1/5", rho2="1/4").channel(3).retain, 9)
     0.1
     """
 

@@ -5,7 +5,7 @@ Nothing here holds more than a batch. Text columns arrive as dictionaries where 
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,7 +28,7 @@ class Table(Protocol):
     once: bool
     """Whether it is a stream that can be read a single time."""
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:
         """The named columns, a batch at a time."""
 
 
@@ -74,14 +74,16 @@ class ParquetTable:
         self.rows: int | None = sum(s.num_rows for s in schemas)
         self._repetitive: set[str] | None = None
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:
         """The named columns; text that repeats itself comes as dictionaries, straight from the file."""
         if self._repetitive is None:
             self._repetitive = self._find_repetitive()
         wanted = [name for name in columns if name in self._repetitive]
         for path in self._files:
             with _one_line(path):
-                file = pq.ParquetFile(path, read_dictionary=wanted)
+                file = pq.ParquetFile(
+                    path, read_dictionary=wanted, pre_buffer=False
+                )  # a buffered file would stay in memory
                 yield from file.iter_batches(BATCH, columns=list(columns), use_threads=True)
 
     def _find_repetitive(self) -> set[str]:
@@ -118,7 +120,7 @@ class CsvTable:
         with _one_line(path):
             self.schema: pa.Schema = relation.limit(0).to_arrow_table().schema.remove_metadata()
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:
         """The named columns. A field that is empty and unquoted is a missing value."""
         relation = self._open()
         with _one_line(self._path):
@@ -145,7 +147,7 @@ class FrameTable:
             reader.close()
         self.rows: int | None = len(frame) if hasattr(frame, "__len__") else None
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:
         """The named columns; a stream that runs once can be read once."""
         if self._spent:
             raise TableError(

@@ -3,8 +3,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-import scumble
 from scipy.stats import chi2
+
+import scumble
 
 ROWS = 2_000_000
 FALSE_ALARM = 1e-6

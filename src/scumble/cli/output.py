@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from scumble.estimate import Estimates
-from scumble.release.publish import Progress
+from scumble.release.press import Progress
 
 
 class Format(StrEnum):

@@ -1,9 +1,11 @@
 """scumble show: what is in a release, which guarantee, which conditions, what it does not cover."""
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.table import Table as RichTable
 
@@ -75,7 +77,9 @@ def _details(release: Release) -> None:
 
 
 def _posteriors(manifest: Manifest) -> None:
-    gamma = amplification(manifest.channels)
+    gamma = max(amplification(channels) for channels in manifest.strata)
+    if math.isinf(gamma):
+        return
     table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("believed before with at most")
     table.add_column("after seeing the row, at most")
@@ -94,11 +98,17 @@ def _list(heading: str, lines: list[str]) -> None:
 
 def published(column: ColumnRecord) -> str:
     """In a few words, how a column was published."""
-    if column.channel is not None:
-        kept = column.channel.retain
-        share = f"{kept:.4g}" if isinstance(kept, float) else f"{min(kept):.4g} to {max(kept):.4g}"
+    if column.records:
+        kept = np.concatenate([np.atleast_1d(record.retain) for record in column.records])
+        share = f"{kept[0]:.4g}" if kept.min() == kept.max() else f"{kept.min():.4g} to {kept.max():.4g}"
         from_data = ", domain taken from the data" if column.domain and column.domain.from_data else ""
-        return f"perturbed: kept with probability {share}, else one of {column.channel.size:,} values{from_data}"
+        if column.channels:
+            return f"perturbed: kept with probability {share}, else one of the values of its sub-table{from_data}"
+        return f"perturbed: kept with probability {share}, else one of {column.records[0].size:,} values{from_data}"
+    if column.role == "stratum":
+        return "the sub-table of the row"
+    if column.role == "weight":
+        return "how many rows of the table this one stands for"
     if column.coarsened is not None:
         return "coarsened: " + ", ".join(
             f"{k} = {v}" for k, v in column.coarsened.model_dump(exclude_none=True).items()

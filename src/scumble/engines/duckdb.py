@@ -14,7 +14,6 @@ from sqlglot import exp
 from scumble.engines.engine import TABLE, truth_case
 from scumble.errors import QueryError, TableError
 
-
 EngineError = duckdb.Error
 
 CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}

@@ -7,6 +7,9 @@ from scumble.mechanisms import uniform
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.schema import Spec
 
+COUNTING: set[str] = set()
+"""Mechanisms that plan with the counts of the sensitive columns, which one scan gives them."""
+
 PLANNERS: dict[str, Callable[[Profile, Spec], Plan]] = {
     "uniform": uniform.plan,
 }
@@ -19,4 +22,4 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     return PLANNERS[spec.mechanism](profile, spec)
 
 
-__all__ = ["PLANNERS", "Plan", "Profile", "plan"]
+__all__ = ["COUNTING", "PLANNERS", "Plan", "Profile", "plan"]

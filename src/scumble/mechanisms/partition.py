@@ -164,12 +164,14 @@ def balance(counts: Counts, protected: Mask) -> Counts:
     return np.asarray(balanced + _proportional(balanced.sum(axis=1), np.where(protected, 0, counts)))
 
 
-def _depth(sorted_counts: Counts, total: int, width: int) -> int:
-    """h: how many records of each of the `width` most frequent values can go while the others stay balanced; in integers."""
-    first, last, following = (int(sorted_counts[k]) for k in (0, width - 1, width))
-    if total >= width * (last + max(first - last, following)):
-        return last
-    return total // width - following
+def _depth(most_first: Counts, total: int, width: int) -> int:
+    """h: how many records of each of the `width` most frequent values can go while the others stay balanced; in integers.
+
+        h = min(mu_width, floor(total / width) - mu_{width + 1})
+
+    The thesis' rule, whose further case mu_1 - mu_width > mu_{width + 1} gives mu_width too, because width mu_1 <= total.
+    """
+    return min(int(most_first[width - 1]), total // width - int(most_first[width]))
 
 
 def _proportional(sizes: Counts, rest: Counts) -> Counts:

@@ -24,7 +24,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         name: _coins(name, domain.size, own.get(name, spec.privacy), 1 if name in own else len(sharing))
         for name, domain in profile.domains.items()
     }
-    return Plan("uniform", coins, _guarantees(coins, spec.privacy, own, sharing), _dependence(profile))
+    return Plan("uniform", [coins], _guarantees(coins, spec.privacy, own, sharing), _dependence(profile))
 
 
 def _coins(name: str, size: int, target: Target, share: int) -> Coins:

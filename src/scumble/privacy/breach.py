@@ -101,7 +101,7 @@ def _undiluted(product: float, shares: list[float]) -> float:
     if product * math.prod(shares) >= 1:
         return 0.0
     if len(set(shares)) == 1:
-        t, m = product ** (1 / len(shares)), shares[0]
+        t, m = math.exp(math.log(product) / len(shares)), shares[0]
         return (1 - t * m) / (1 + t * (1 - m))
 
     def excess(p: float) -> float:

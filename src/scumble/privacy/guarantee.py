@@ -1,7 +1,7 @@
 """A guarantee: a statement that was proved, with its parameters and the conditions under which it holds."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -20,11 +20,12 @@ class Guarantee(BaseModel):
     parameters: dict[str, float]
     conditions: list[str]
 
-    def holds(self, channels: dict[str, Channel]) -> bool:
-        """Whether the channels give what is stated, computed anew from them."""
+    def holds(self, strata: Sequence[dict[str, Channel]]) -> bool:
+        """Whether the channels, in every stratum, give what is stated, computed anew from them."""
         if self.kind not in CHECKS:
             raise InternalError(f"no check is known for a guarantee of kind {self.kind!r}")
-        return CHECKS[self.kind](self.parameters, [channels[name] for name in self.columns])
+        check = CHECKS[self.kind]
+        return all(check(self.parameters, [channels[name] for name in self.columns]) for channels in strata)
 
 
 ROUNDING = 1e-9

@@ -51,7 +51,7 @@ def condition_number(channels: Sequence[Channel]) -> float:
     p^-k when every replacement distribution is uniform, larger otherwise; infinite where a question is not estimable.
 
     >>> round(condition_number([Channel(0.2, size=2)] * 3), 6), round(condition_number([Channel(0.2, [0.9, 0.1])]), 3)
-    (125.0, 6.622)
+    (125.0, 7.107)
     """
     return math.prod(_condition(channel) for channel in channels)
 

@@ -18,15 +18,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.channel import Channel
-from scumble.domain import Domain
 from scumble.engines.engine import Engine
 from scumble.errors import ParameterError
 from scumble.estimate import Estimate, Estimates
 from scumble.parameters import number
-from scumble.query.compile import Question, compile_query, perturbed_column
+from scumble.query.compile import Published, Question, compile_query, perturbed_column
 from scumble.query.parse import Aggregate, Group, parse
-from scumble.query.reconstruct import Moments, Ratio, Reconstruction
+from scumble.query.reconstruct import Moments, Ratio, Whole
 
 FEW = 10
 """Published rows below which a normal interval is a bad description."""
@@ -34,30 +32,23 @@ FEW = 10
 Numbers = npt.NDArray[np.float64]
 
 
-def ask(
-    sql: str, columns: list[str], domains: dict[str, Domain], channels: dict[str, Channel], engine: Engine, level: Any
-) -> Estimates:
+def ask(sql: str, published: Published, engine: Engine, level: Any) -> Estimates:
     """The answer to a question."""
     share = number(level, "level")
     if not 0 < share < 1:
         raise ParameterError(
             f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
         )
-    question = compile_query(parse(sql, columns), domains, channels, engine)
-    found = Reconstruction(question, engine.run(question.statement))
+    question = compile_query(parse(sql, published.columns), published, engine)
+    found = Whole(question, engine.run(question.statement))
     z = NormalDist().inv_cdf(0.5 + share / 2)
     estimates = [_estimate(a, question, found, z) for a in question.query.aggregates]
-    answer = Estimates(
-        [o.name for o in question.query.outputs],
-        _group_columns(question, found),
-        estimates,
-        share,
-        _notes(question, found, estimates),
-    )
+    names = [output.name for output in question.query.outputs]
+    answer = Estimates(names, _group_columns(question, found), estimates, share, _notes(question, found, estimates))
     return _arranged(answer, question)
 
 
-def _estimate(aggregate: Aggregate, question: Question, found: Reconstruction, z: float) -> Estimate:
+def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) -> Estimate:
     if aggregate.value is None:
         count = found.count()
         if _one_column(question):
@@ -71,7 +62,7 @@ def _estimate(aggregate: Aggregate, question: Question, found: Reconstruction, z
     return _fieller(aggregate.name, ratio, question.exact, z)
 
 
-def _present(aggregate: Aggregate, question: Question, found: Reconstruction) -> Moments:
+def _present(aggregate: Aggregate, question: Question, found: Whole) -> Moments:
     assert aggregate.value is not None
     column = perturbed_column(aggregate.value, {a.name: a.domain for a in [*question.grouped, *question.others]})
     return found.count(question.place(aggregate.value)) if column is None else found.count(present=column)
@@ -94,21 +85,20 @@ def _empty_sums(estimate: Estimate, count: Moments) -> Estimate:
 
 def _one_column(question: Question) -> bool:
     axes = [*question.grouped, *(axis for axis in question.others if axis.count > 1)]
-    return (
-        len(axes) == 1
-        and axes[0].channel.constant
-        and axes[0].channel.retain > 0
-        and not question.conditions.public_atoms
-    )
+    published = question.published
+    if len(axes) != 1 or len(published.strata) > 1 or published.weight or question.conditions.public_atoms:
+        return False
+    channel = published.strata[0][axes[0].name]
+    return bool(channel.constant and channel.retain > 0)
 
 
-def _score(name: str, count: Moments, question: Question, found: Reconstruction, z: float) -> Estimate:
+def _score(name: str, count: Moments, question: Question, found: Whole, z: float) -> Estimate:
     """The score interval; where the set is empty or everything, the count is known."""
     plain = _normal(name, count, False, z)
     axis = next(a for a in [*question.grouped, *question.others] if a.count > 1)
-    p = float(axis.channel.retain)
+    p = float(question.published.strata[0][axis.name].retain)
     seen = found.matching().reshape(-1)
-    n = np.repeat(found.rows(), found.cells.width)
+    n = np.repeat(found.parts[0].rows(), found.cells.width)
     with np.errstate(divide="ignore", invalid="ignore"):
         r = np.broadcast_to(
             _mass(question, found).reshape(1, -1), (len(found.cells.groups), found.cells.width)
@@ -120,11 +110,11 @@ def _score(name: str, count: Moments, question: Question, found: Reconstruction,
     )
 
 
-def _mass(question: Question, found: Reconstruction) -> Numbers:
+def _mass(question: Question, found: Whole) -> Numbers:
     """The replacement probability of the set that is counted, for each grouped value."""
     axes = [*question.grouped, *(axis for axis in question.others if axis.count > 1)]
-    replace = axes[0].collapsed.replace
-    truth = found.truth.reshape(found.cells.width, -1)
+    replace = axes[0].collapsed(question.published.strata[0][axes[0].name]).replace
+    truth = found.parts[0].truth.reshape(found.cells.width, -1)
     return np.asarray(np.where(truth[:, 0], replace, 0.0) if question.grouped else truth @ replace)
 
 
@@ -152,7 +142,7 @@ def _fieller(name: str, ratio: Ratio, exact: bool, z: float) -> Estimate:
     return Estimate(name, value, se, low, high, "exact" if exact else "unbiased")
 
 
-def _group_columns(question: Question, found: Reconstruction) -> pa.Table:
+def _group_columns(question: Question, found: Whole) -> pa.Table:
     groups, width = found.cells.groups, found.cells.width
     columns: dict[str, pa.ChunkedArray] = {}
     for output in question.query.outputs:
@@ -170,7 +160,7 @@ def _group_column(output: Group, question: Question, groups: pa.Table, width: in
     return question.grouped[place].domain.values.take(pa.array(np.tile(codes, len(groups))))
 
 
-def _notes(question: Question, found: Reconstruction, estimates: list[Estimate]) -> list[str]:
+def _notes(question: Question, found: Whole, estimates: list[Estimate]) -> list[str]:
     notes = list(question.conditions.notes)
     if question.exact:
         return notes

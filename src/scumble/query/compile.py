@@ -28,10 +28,34 @@ MANY_CELLS = 32
 
 
 @dataclass(frozen=True)
+class Published:
+    """What the query layer knows of a release."""
+
+    columns: Sequence[str]
+    domains: dict[str, Domain]
+    """The perturbed columns."""
+    strata: Sequence[dict[str, Channel]]
+    """Their channels, for each stratum."""
+    stratum: str | None = None
+    """The column that says which stratum a row belongs to, where there are several."""
+    weight: str | None = None
+    """The column that says how many rows a published row stands for, where it is not 1."""
+
+    def channels(self, name: str) -> list[Channel]:
+        """The channels of a column in all strata."""
+        return [stratum[name] for stratum in self.strata]
+
+    def constant(self, name: str) -> bool:
+        """Whether each stratum has one retention for all values of the column."""
+        return all(channel.constant for channel in self.channels(name))
+
+
+@dataclass(frozen=True)
 class Question:
     """A query against the columns of a release, and the statement that fetches what it needs."""
 
     query: Query
+    published: Published
     conditions: Conditions
     publics: Sequence[Group]
     """Grouping expressions over public columns."""
@@ -53,8 +77,9 @@ class Question:
         return next(i for i, known in enumerate(self.values) if known == value)
 
 
-def compile_query(query: Query, domains: dict[str, Domain], channels: dict[str, Channel], engine: Engine) -> Question:
+def compile_query(query: Query, published: Published, engine: Engine) -> Question:
     """The question, with every perturbed column cut into the cells that it needs."""
+    domains = published.domains
     conditions = take_apart(query.where, domains, engine)
     names = [g.expression.name for g in query.groups if perturbed_column(g.expression, domains)]
     values = [name for a in query.aggregates if a.value is not None and (name := perturbed_column(a.value, domains))]
@@ -63,10 +88,10 @@ def compile_query(query: Query, domains: dict[str, Domain], channels: dict[str, 
 
     def axis(name: str, by_value: bool) -> Perturbed:
         atoms = conditions.atoms(name) + _null_atoms(name, domains[name], name in values)
-        return cut(name, domains[name], channels[name], atoms, by_value=by_value)
+        return cut(name, domains[name], published.channels(name), atoms, by_value=by_value)
 
     grouped = [axis(name, True) for name in names]
-    others = [axis(name, name in values and not channels[name].constant) for name in inner]
+    others = [axis(name, name in values and not published.constant(name)) for name in inner]
     sums = list(
         dict.fromkeys(
             a.value for a in query.aggregates if a.value is not None and perturbed_column(a.value, domains) not in names
@@ -74,8 +99,9 @@ def compile_query(query: Query, domains: dict[str, Domain], channels: dict[str, 
     )
     publics = [g for g in query.groups if not perturbed_column(g.expression, domains)]
     summed = [a.value for a in query.aggregates if a.kind != "count" and a.value is not None]
-    statement = _statement(conditions, publics, grouped, others, sums, summed)
-    return Question(query, conditions, publics, grouped, others, sums, statement)
+    keys = _keys(conditions, publics, grouped, others, published)
+    statement = _statement(keys, conditions, _sums(sums, summed, published.weight))
+    return Question(query, published, conditions, publics, grouped, others, sums, statement)
 
 
 def perturbed_column(expression: exp.Expression, domains: dict[str, Domain]) -> str | None:
@@ -125,27 +151,63 @@ def _numeric(domain: Domain) -> bool:
     return bool(pa.types.is_integer(domain.type) or pa.types.is_floating(domain.type))
 
 
-def _statement(
+Named = tuple[str, exp.Expression]
+
+
+def _keys(
     conditions: Conditions,
     publics: Sequence[Group],
     grouped: Sequence[Perturbed],
     others: Sequence[Perturbed],
-    values: Sequence[exp.Expression],
-    summed: Sequence[exp.Expression],
-) -> exp.Select:
-    keys: list[tuple[str, exp.Expression]] = [(f"g{i}", g.expression) for i, g in enumerate(publics)]
+    published: Published,
+) -> list[Named]:
+    """What the lines of the statement are told apart by."""
+    keys: list[Named] = [(f"g{i}", g.expression) for i, g in enumerate(publics)]
     keys += [(f"y{i}", exp.column(axis.name, quoted=True)) for i, axis in enumerate(grouped)]
     keys += [(f"c{i}", cell_expression(axis)) for i, axis in enumerate(others) if axis.count > 1]
     keys += [(f"a{i}", truth_case(atom.condition)) for i, atom in enumerate(conditions.public_atoms)]
-    select = exp.select(*[e.copy().as_(name) for name, e in keys])
-    select = select.select(exp.Count(this=exp.Star()).as_("n"))
+    if published.stratum is not None and (grouped or others):
+        keys.append(("z", exp.column(published.stratum, quoted=True)))
+    return keys
+
+
+def _sums(values: Sequence[exp.Expression], summed: Sequence[exp.Expression], weight: str | None) -> list[Named]:
+    """Counts and sums of a line, of first order, and where rows have weights of second order too.
+
+    n, n2: sums of W and W^2.  v_n, v_n2: the same where the value is not missing.  v_s, v_s2: of W v and W^2 v.  v_q: of W^2 v^2.
+    """
+    found = _total("n", None, weight)
     for i, value in enumerate(values):
-        select = select.select(exp.Count(this=value.copy()).as_(f"v{i}_n"))
+        found += _total(f"v{i}_n", value, weight)
         if value in summed:
             number = exp.cast(value.copy(), "DOUBLE")
-            square = exp.Mul(this=number.copy(), expression=number.copy())
-            select = select.select(exp.Sum(this=number).as_(f"v{i}_s"), exp.Sum(this=square).as_(f"v{i}_q"))
-    select = select.from_(TABLE)
+            found += [(f"v{i}_s", _weighted(number, weight, 1))] + (
+                [(f"v{i}_s2", _weighted(number, weight, 2))] if weight else []
+            )
+            found.append((f"v{i}_q", _weighted(exp.Mul(this=number.copy(), expression=number.copy()), weight, 2)))
+    return found
+
+
+def _total(name: str, value: exp.Expression | None, weight: str | None) -> list[Named]:
+    if weight is None:
+        return [(name, exp.Count(this=exp.Star() if value is None else value.copy()))]
+    one: exp.Expression = exp.Literal.number(1)
+    if value is not None:
+        present = exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.Null()))
+        one = exp.Case(ifs=[exp.If(this=present, true=one)], default=exp.Literal.number(0))
+    return [(name, _weighted(one, weight, 1)), (f"{name}2", _weighted(one, weight, 2))]
+
+
+def _weighted(value: exp.Expression, weight: str | None, power: int) -> exp.Expression:
+    factors = [exp.column(weight, quoted=True)] * power if weight else []
+    product = value.copy()
+    for factor in factors:
+        product = exp.Mul(this=product, expression=factor.copy())
+    return exp.Sum(this=product)
+
+
+def _statement(keys: list[Named], conditions: Conditions, sums: list[Named]) -> exp.Select:
+    select = exp.select(*[e.copy().as_(name) for name, e in [*keys, *sums]]).from_(TABLE)
     if conditions.filter:
         select = select.where(*[part.copy() for part in conditions.filter])
     return select.group_by(*[exp.Literal.number(i + 1) for i in range(len(keys))]) if keys else select

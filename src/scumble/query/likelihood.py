@@ -12,7 +12,7 @@ the distance from the best log-likelihood is bounded at every x, and that bound 
     solved      A^-1 y, if nothing in it is negative: it fits exactly, so nothing fits better          ("closed form")
     one column  x_j = max(0, y_j / l - n (1-p) r_j / p), when one retention p holds                     ("closed form")
     SQUAREM     the step x <- x g (iterative Bayes, EM), extrapolated along its own steps               ("squarem")
-    Newton      a primal-dual interior point, where A is too ill-conditioned for steps of that kind     ("newton")
+    Newton      a primal-dual interior point by conjugate gradients, where steps of that kind are slow  ("newton")
 
 Derivations and measured coverage: docs/proofs/likelihood.md.
 """
@@ -20,11 +20,11 @@ Derivations and measured coverage: docs/proofs/likelihood.md.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.stats import binom
 
 from scumble.channel import Channel, IndistinguishableValues
@@ -36,8 +36,8 @@ Tensor = npt.NDArray[np.float64]
 
 TINY = 1e-300
 """Added to expected counts, so that an empty state that nothing can reach divides 0 by something."""
-DENSE = 2048
-"""Newton builds A: up to this many states."""
+EASY = 30
+"""Pairs of EM steps that an easy table needs at most; Newton is faster for the others."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def maximize(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, start: A
         )
     begin, operator = _start(start, shape, counts), _operator(axes)
     y, begin = counts.reshape(operator.shape), begin.reshape(operator.shape)
-    found = _direct(y, axes, operator, wanted) or _iterated(y, axes, operator, wanted, begin)
+    found = _direct(y, axes, operator, wanted) or _iterated(y, operator, wanted, begin)
     return replace(found, counts=found.counts.reshape(shape))
 
 
@@ -210,13 +210,12 @@ def _one_column(y: Tensor, channel: Channel) -> Tensor:
     return np.asarray(x * (n / x.sum()))
 
 
-def _iterated(y: Tensor, axes: Sequence[Channel], operator: "Operator", gap: float, start: Tensor) -> Likelihood:
-    """SQUAREM, as long as it is cheaper than Newton would be; then Newton, where A can be built."""
-    small = y.size <= DENSE
-    found = _squarem(y, operator, gap, start, max(400, 4 * y.size) if small else max(1000, 120_000_000 // y.size))
-    if found.converged or not small:
+def _iterated(y: Tensor, operator: "Operator", gap: float, start: Tensor) -> Likelihood:
+    """SQUAREM for easy tables; then Newton, from a point a little away from the border, where it would be stuck."""
+    found = _squarem(y, operator, gap, start, EASY)
+    if found.converged:
         return found
-    better = _newton(y, axes, gap, (found.counts + y.sum() / y.size) / 2)
+    better = _newton(y, operator, gap, 0.98 * found.counts + 0.02 * y.sum() / y.size)
     return better if better.gap < found.gap else found
 
 
@@ -241,51 +240,68 @@ def _squarem(y: Tensor, operator: "Operator", gap: float, x: Tensor, limit: int)
         x = np.maximum(x + (2 * a) * r + (a * a) * v, 0.01 * x2) if a > 1 else x2
 
 
-def _newton(y: Tensor, axes: Sequence[Channel], gap: float, start: Tensor, limit: int = 60) -> Likelihood:
+def _newton(y: Tensor, operator: "Operator", gap: float, x: Tensor, limit: int = 40) -> Likelihood:
     """A primal-dual interior point for max sum y ln(Ax) - sum x, which has the same maximum without the condition on the total.
 
         w (A x) = y,        A^T w + s = 1,        x s = 0,        x, s, w >= 0
 
     Newton's step for the three, with x s -> m > 0 instead, needs one positive definite system
-    (A diag(x/s) A^T + diag(z/w)) dw = ..., z = A x. States that were not seen have w = 0 and leave it.
+    (A^T diag(w/z) A + diag(s/x)) dx = ..., z = A x: as well-conditioned as A allows, however small x or s become.
     """
-    seen, n = y.ravel() > 0, float(y.sum())
-    A, count = _whole(axes)[seen], y.ravel()[seen]
-    x = start.ravel()
-    w = count / (A @ x)
-    w /= 1.05 * (A.T @ w).max()
-    s = 1 - A.T @ w
-    best, left, done = x, np.inf, 0
-    while done < limit and left > gap:
-        try:
-            dx, ds, dw = _newton_step(A, count, x, s, w)
-        except LinAlgError:
-            break
+    n, done = float(y.sum()), 0
+    w = y / (operator.forward(x) + TINY)
+    w /= 1.05 * operator.back(w).max()
+    s = 1 - operator.back(w)
+    best, left = x, np.inf
+    while left > gap and done < limit:
+        # Rough systems do while x s is large, and are the cheaper ones; near the end they must be solved well.
+        dx, ds, dw = _newton_step(operator, y, x, s, w, 10.0 ** -min(12, max(6, done)))
         x = x + _length(x, dx) * dx
         dual = min(_length(s, ds), _length(w, dw))
         s, w, done = s + dual * ds, w + dual * dw, done + 1
         scaled = x * (n / x.sum())
-        reached = n * (float((A.T @ (count / (A @ scaled))).max()) - 1)
+        reached = n * (float(operator.back(y / (operator.forward(scaled) + TINY)).max()) - 1)
         if reached < left:
             best, left = scaled, reached
-    return Likelihood(best.reshape(y.shape), max(left, 0.0), done, "newton", left <= gap)
+    return Likelihood(best, max(left, 0.0), done, "newton", left <= gap)
 
 
-def _newton_step(A: Tensor, y: Tensor, x: Tensor, s: Tensor, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _newton_step(
+    operator: "Operator", y: Tensor, x: Tensor, s: Tensor, w: Tensor, exact: float
+) -> tuple[Tensor, Tensor, Tensor]:
     """Mehrotra's predictor, which aims at x s = 0, then the corrector, which knows how far the predictor got."""
-    z, miss = A @ x, 1 - A.T @ w - s
-    system = (A * (x / s)) @ A.T
-    system[np.diag_indices(len(z))] += z / w
-    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    z, miss = operator.forward(x) + TINY, 1 - operator.back(w) - s
+    ratio, slack = w / z, s / x
+    diagonal = operator.back_squares(ratio) + slack
 
-    def step(products: Tensor, fit: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        dw = cho_solve(factor, fit / w - A @ ((products - x * miss) / s), check_finite=False)
-        ds = miss - A.T @ dw
-        return (products - x * ds) / s, ds, dw
+    def step(products: Tensor, fit: Tensor, guess: Tensor, accuracy: float) -> tuple[Tensor, Tensor, Tensor]:
+        wanted = products / x - miss + operator.back(fit / z)
+        dx = _conjugate(
+            lambda v: operator.back(ratio * operator.forward(v)) + slack * v, diagonal, wanted, guess, accuracy
+        )
+        dw = (fit - w * operator.forward(dx)) / z
+        return dx, miss - operator.back(dw), dw
 
-    dx, ds, dw = step(-x * s, y - w * z)
+    dx, ds, dw = step(-x * s, y - w * z, np.zeros_like(x), math.sqrt(exact))
     now, then = np.vdot(x, s), np.vdot(x + _length(x, dx) * dx, s + _length(s, ds) * ds)
-    return step(now / len(x) * (then / now) ** 3 - x * s - dx * ds, y - w * z - dw * (A @ dx))
+    return step(now / x.size * (then / now) ** 3 - x * s - dx * ds, y - w * z - dw * operator.forward(dx), dx, exact)
+
+
+def _conjugate(system: Callable[[Tensor], Tensor], diagonal: Tensor, wanted: Tensor, x: Tensor, exact: float) -> Tensor:
+    """Conjugate gradients, scaled by the diagonal, until `exact` of what is wanted is left."""
+    r = wanted - system(x)
+    p = h = r / diagonal
+    size, enough = np.vdot(r, h), exact**2 * np.vdot(wanted, wanted / diagonal)
+    for _ in range(2000):
+        if size <= enough:
+            break
+        q = system(p)
+        a = size / np.vdot(p, q)
+        x, r = x + a * p, r - a * q
+        h, before = r / diagonal, size
+        size = np.vdot(r, h)
+        p = h + (size / before) * p
+    return x
 
 
 def _length(values: Tensor, step: Tensor) -> float:
@@ -311,10 +327,16 @@ class _Halves:
         self.shape: tuple[int, ...] = (len(self._left), len(self._right))
 
     def forward(self, x: Tensor) -> Tensor:
-        return np.dot(np.dot(self._left, x), self._right_t)
+        product: Tensor = np.dot(np.dot(self._left, x), self._right_t)
+        return product
 
     def back(self, g: Tensor) -> Tensor:
-        return np.dot(np.dot(self._left_t, g), self._right)
+        product: Tensor = np.dot(np.dot(self._left_t, g), self._right)
+        return product
+
+    def back_squares(self, g: Tensor) -> Tensor:
+        product: Tensor = np.dot(np.dot(self._left_t**2, g), self._right**2)
+        return product
 
     def solve(self, y: Tensor) -> Tensor:
         return np.linalg.solve(self._left, np.linalg.solve(self._right, y.T).T)
@@ -333,6 +355,9 @@ class _Axes:
     def back(self, g: Tensor) -> Tensor:
         return self._along(g, [channel.expect for channel in self._axes])
 
+    def back_squares(self, g: Tensor) -> Tensor:
+        return self._along(g, [partial(_expect_squares, channel) for channel in self._axes])
+
     def solve(self, y: Tensor) -> Tensor:
         return self._along(y, [channel.solve for channel in self._axes])
 
@@ -344,6 +369,13 @@ class _Axes:
 
 
 Operator = _Halves | _Axes
+
+
+def _expect_squares(channel: Channel, g: Tensor) -> Tensor:
+    """sum_j P[j, i]^2 g_j, in O(m)."""
+    shape = (-1, *[1] * (g.ndim - 1))
+    p, r = channel.retention.reshape(shape), channel.replace.reshape(shape)
+    return np.asarray(p * (p + 2 * (1 - p) * r) * g + (1 - p) ** 2 * (r**2 * g).sum(axis=0))
 
 
 def _operator(axes: Sequence[Channel]) -> Operator:

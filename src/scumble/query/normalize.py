@@ -27,20 +27,13 @@ class Perturbed:
 
     name: str
     domain: Domain
-    channel: Channel
     cells: npt.NDArray[np.intp]
     """The cell of each value."""
     count: int
 
-    @property
-    def collapsed(self) -> Channel:
-        """The channel between cells."""
-        return self.channel.collapse(self.cells, self.count)
-
-    @property
-    def by_value(self) -> bool:
-        """Whether each value is a cell of its own."""
-        return self.count == self.domain.size
+    def collapsed(self, channel: Channel) -> Channel:
+        """A channel of the column, between cells."""
+        return channel.collapse(self.cells, self.count)
 
 
 @dataclass(frozen=True)
@@ -104,17 +97,19 @@ def take_apart(where: exp.Expression | None, domains: dict[str, Domain], engine:
     return found
 
 
-def cut(name: str, domain: Domain, channel: Channel, atoms: Sequence[SetAtom], *, by_value: bool) -> Perturbed:
+def cut(
+    name: str, domain: Domain, channels: Sequence[Channel], atoms: Sequence[SetAtom], *, by_value: bool
+) -> Perturbed:
     """The cells of a column: values alike in every condition and in their retention, or each value by itself."""
     if by_value:
-        return Perturbed(name, domain, channel, np.arange(domain.size), domain.size)
+        return Perturbed(name, domain, np.arange(domain.size), domain.size)
     cells, count = np.zeros(domain.size, dtype=np.intp), 1
-    features = [atom.states for atom in atoms] + ([] if channel.constant else [channel.retention])
+    features = [atom.states for atom in atoms] + [channel.retention for channel in channels if not channel.constant]
     for feature in features:
         _, labels = np.unique(feature, return_inverse=True)
         _, cells = np.unique(cells * (int(labels.max()) + 1) + labels, return_inverse=True)
         count = int(cells.max()) + 1
-    return Perturbed(name, domain, channel, cells, count)
+    return Perturbed(name, domain, cells, count)
 
 
 def truth_table(conditions: Conditions, axes: Sequence[Perturbed]) -> npt.NDArray[np.bool_]:

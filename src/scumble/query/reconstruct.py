@@ -18,13 +18,16 @@ published number: with one retention p, replacement moments m_c = sum_{i in c} r
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.channel import IndistinguishableValues, Vector
+from scumble.channel import Channel, IndistinguishableValues, Vector
 from scumble.errors import QueryError
 from scumble.query.compile import Question, null_states, perturbed_column, raw_cells
 from scumble.query.normalize import Perturbed, truth_table
@@ -36,10 +39,13 @@ MOST_ROWS = 2_000_000
 
 @dataclass(frozen=True)
 class Moments:
-    """An unbiased sum and what its variance is made of, for every row of the answer."""
+    """An unbiased sum and its variance, for every row of the answer."""
 
     value: Tensor
     variance: Tensor
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(self.value + other.value, self.variance + other.variance)
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,11 @@ class Ratio:
     numerator: Moments
     denominator: Moments
     covariance: Tensor
+
+    def __add__(self, other: "Ratio") -> "Ratio":
+        return Ratio(
+            self.numerator + other.numerator, self.denominator + other.denominator, self.covariance + other.covariance
+        )
 
 
 class Cells:
@@ -69,14 +80,29 @@ class Cells:
         self.rest = tuple(axis.count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
         self._cell = self._cell_index()
 
-    def numbers(self, name: str) -> Vector:
-        """A column of sums; a sum over nothing is 0."""
-        column = self._column(name)
+        column = self.lines.schema.get_field_index("z")
+        self._stratum = None if column < 0 else self._column("z").to_numpy(zero_copy_only=False)
+        self._of: int | None = None
+
+    def of(self, stratum: int) -> "Cells":
+        """The lines of one stratum; the others count nothing."""
+        if self._stratum is None:
+            return self
+        part = copy(self)
+        part._of = stratum
+        return part
+
+    def numbers(self, name: str, order: int = 1) -> Vector:
+        """A column of sums, of first or second order in the weights of rows; a sum over nothing is 0."""
+        second = f"{name}2"
+        column = self._column(second if order == 2 and second in self.lines.schema.names else name)
         return np.asarray(column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False))
 
     def gather(self, weights: Tensor, sums: Vector) -> Tensor:
         """Sums over all lines of one group and one published value, each times the weight of its cells."""
         weighted = weights.reshape(-1)[self._cell] * sums
+        if self._of is not None and self._stratum is not None:
+            weighted = weighted * (self._stratum == self._of)
         total = np.bincount(self._row, weights=weighted, minlength=len(self.groups) * self.width).astype(np.float64)
         return total.reshape(len(self.groups), *self.shape)
 
@@ -120,19 +146,22 @@ Gathered = tuple[Tensor, Tensor, Tensor]
 
 
 class Reconstruction:
-    """Estimates for the aggregates of one question."""
+    """Estimates for the aggregates of one question, from the rows of one stratum."""
 
-    def __init__(self, question: Question, lines: pa.Table) -> None:
+    def __init__(self, question: Question, cells: Cells, channels: dict[str, Channel]) -> None:
         self.question = question
-        self.cells = Cells(question, lines)
+        self.cells = cells
+        self._channels = channels
+        self._collapsed = {axis.name: axis.collapsed(channels[axis.name]) for axis in question.others}
         self.truth = truth_table(question.conditions, [*question.grouped, *question.others])
 
     def count(self, value: int | None = None, present: str | None = None) -> Moments:
         """How many rows: all, those with a public value, or those where a perturbed column is not missing."""
-        ones = self.cells.numbers("n" if value is None else f"v{value}_n")
+        name = "n" if value is None else f"v{value}_n"
+        first, second = self.cells.numbers(name), self.cells.numbers(name, 2)
         gather = self.cells.gather
-        found = self._each(lambda w: (gather(w, ones), gather(w**2, ones), gather(w, ones)), present)
-        return self._raised(found, ones, present)
+        found = self._each(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)), present)
+        return self._raised(found, second, present)
 
     def matching(self) -> Tensor:
         """How many published rows look as if they were counted."""
@@ -160,10 +189,10 @@ class Reconstruction:
         return self._perturbed_sum(column, self.question.place(aggregate.value))
 
     def _public_sum(self, place: int) -> Ratio:
-        first, second = self.cells.numbers(f"v{place}_s"), self.cells.numbers(f"v{place}_q")
-        gather = self.cells.gather
+        first, mixed = self.cells.numbers(f"v{place}_s"), self.cells.numbers(f"v{place}_s", 2)
+        second, gather = self.cells.numbers(f"v{place}_q"), self.cells.gather
         top = self._each(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)))
-        cross = self._each(lambda w: (gather(w, first), gather(w**2, first), gather(w, first)))
+        cross = self._each(lambda w: (gather(w, first), gather(w**2, mixed), gather(w, mixed)))
         return Ratio(self._raised(top, second), self.count(place), cross.variance)
 
     def _grouped_sum(self, column: str) -> Ratio:
@@ -177,17 +206,20 @@ class Reconstruction:
     def _perturbed_sum(self, column: str, place: int) -> Ratio:
         axis_place = next(i for i, axis in enumerate(self.question.others) if axis.name == column)
         axis = self.question.others[axis_place]
-        sums = [self.cells.numbers(name) for name in ("n", f"v{place}_s", f"v{place}_q")]
-        if not axis.channel.constant:
+        channel = self._channels[column]
+        if not self.question.published.constant(column):
             return self._valued_sum(column, axis_place)
+        numbers = self.cells.numbers
+        first = [numbers("n"), numbers(f"v{place}_s")]
+        sums = [numbers("n", 2), numbers(f"v{place}_s", 2), numbers(f"v{place}_q")]
 
         def polynomial(w: Tensor, power: int) -> tuple[Tensor, Tensor]:
-            return _polynomial(self._rest_weights(w, skip=axis_place), axis, axis_place, power)
+            return _polynomial(self._rest_weights(w, skip=axis_place), axis, channel, axis_place, power)
 
         def top(f: Tensor) -> Gathered:
             (a, b), (a2, b2) = polynomial(f, 1), polynomial(f, 2)
             return (
-                self._line([a, b], sums[:2]),
+                self._line([a, b], first),
                 self._line([a**2, 2 * a * b, b**2], sums),
                 self._line([a2, b2], [sums[0], sums[2]]),
             )
@@ -195,7 +227,7 @@ class Reconstruction:
         def cross(f: Tensor) -> Gathered:
             a, b = polynomial(f, 1)
             w = self._rest_weights(f)
-            return self._line([a, b], sums[:2]), self._line([a * w, b * w], sums[:2]), self._line([a, b], sums[:2])
+            return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], sums[:2])
 
         total = self._each_truth(top, column)
         return Ratio(total, self.count(present=column), self._each_truth(cross, column).variance)
@@ -205,18 +237,18 @@ class Reconstruction:
         shape = [1] * len(self.cells.rest)
         shape[place] = -1
         x = np.nan_to_num(self.question.others[place].domain.numbers).reshape(shape)
-        ones, gather = self.cells.numbers("n"), self.cells.gather
+        ones, squares, gather = self.cells.numbers("n"), self.cells.numbers("n", 2), self.cells.gather
 
         def part(f: Tensor, power: int) -> tuple[Tensor, Tensor]:
             return self._rest_weights(f * x), self._rest_weights(f * x**power)
 
         def top(f: Tensor) -> Gathered:
             w, w2 = part(f, 2)
-            return gather(w, ones), gather(w**2, ones), gather(w2, ones)
+            return gather(w, ones), gather(w**2, squares), gather(w2, squares)
 
         def cross(f: Tensor) -> Gathered:
             w, _ = part(f, 1)
-            return gather(w, ones), gather(w * self._rest_weights(f), ones), gather(w, ones)
+            return gather(w, ones), gather(w * self._rest_weights(f), squares), gather(w, squares)
 
         return Ratio(
             self._each_truth(top, column), self.count(present=column), self._each_truth(cross, column).variance
@@ -247,11 +279,12 @@ class Reconstruction:
         """The mean square of B[d, y] where the true value is d, and the least of it where it is another."""
         hit, miss = np.ones(()), np.ones(())
         for axis in self.question.grouped:
-            p, r = axis.channel.retention, axis.channel.replace
-            if len(axis.channel.never_retained):
+            channel = self._channels[axis.name]
+            p, r = channel.retention, channel.replace
+            if len(channel.never_retained):
                 return np.ones(self.cells.shape), np.zeros(self.cells.shape)
             c, odds = (r / p) / (r / p).sum(), (1 - p) / p
-            redrawn = axis.channel.solve_squares(r)
+            redrawn = channel.solve_squares(r)
             own = p * (1 / p - c * odds) ** 2 + (1 - p) * redrawn
             other = c**2 * ((1 - p) ** 2 / p).min() + (1 - p.max()) * redrawn
             hit, miss = np.multiply.outer(hit, own), np.multiply.outer(miss, np.minimum(own, other))
@@ -260,7 +293,7 @@ class Reconstruction:
     def _rest_expectation(self, g: Tensor) -> Tensor:
         for place, axis in enumerate(self.question.others):
             if axis.count > 1:
-                g = np.moveaxis(axis.collapsed.expect(np.moveaxis(g, place, 0)), 0, place)
+                g = np.moveaxis(self._collapsed[axis.name].expect(np.moveaxis(g, place, 0)), 0, place)
         return g
 
     def _line(self, weights: Sequence[Tensor], sums: Sequence[Vector]) -> Tensor:
@@ -311,37 +344,58 @@ class Reconstruction:
         """(B_1^T x ... x B_k^T) f over the axes that are not grouped."""
         for place, axis in enumerate(self.question.others):
             if place != skip and axis.count > 1:
-                f = np.moveaxis(axis.collapsed.weights(np.moveaxis(f, place, 0)), 0, place)
+                f = np.moveaxis(self._collapsed[axis.name].weights(np.moveaxis(f, place, 0)), 0, place)
         return f
 
     def _solve(self, tensor: Tensor) -> Tensor:
         for place, axis in enumerate(self.question.grouped):
-            tensor = np.moveaxis(axis.channel.solve(np.moveaxis(tensor, place + 1, 0)), 0, place + 1)
+            tensor = np.moveaxis(self._channels[axis.name].solve(np.moveaxis(tensor, place + 1, 0)), 0, place + 1)
         return tensor
 
     def _solve_squares(self, tensor: Tensor) -> Tensor:
         for place, axis in enumerate(self.question.grouped):
-            tensor = np.moveaxis(axis.channel.solve_squares(np.moveaxis(tensor, place + 1, 0)), 0, place + 1)
+            tensor = np.moveaxis(
+                self._channels[axis.name].solve_squares(np.moveaxis(tensor, place + 1, 0)), 0, place + 1
+            )
         return tensor
 
     def _names(self, error: IndistinguishableValues) -> list[str]:
-        axes = [
-            axis for axis in [*self.question.grouped, *self.question.others] if len(axis.channel.never_retained) > 1
-        ]
-        return (
-            [repr(v) for v in axes[0].domain.values.take(pa.array(axes[0].channel.never_retained)).to_pylist()]
-            if axes
-            else []
-        )
+        axes = [*self.question.grouped, *self.question.others]
+        lost = next((axis for axis in axes if len(self._channels[axis.name].never_retained) > 1), None)
+        if lost is None:
+            return []
+        values = lost.domain.values.take(pa.array(self._channels[lost.name].never_retained))
+        return [repr(value) for value in values.to_pylist()]
 
 
-def _polynomial(g: Tensor, axis: Perturbed, place: int, power: int) -> tuple[Tensor, Tensor]:
+class Whole:
+    """The estimates of all strata together: rows have independent coins, so values and variances add up."""
+
+    def __init__(self, question: Question, lines: pa.Table) -> None:
+        self.cells = Cells(question, lines)
+        strata = question.published.strata if not question.exact else [{}]
+        self.parts = [Reconstruction(question, self.cells.of(i), channels) for i, channels in enumerate(strata)]
+
+    def count(self, value: int | None = None, present: str | None = None) -> Moments:
+        """How many rows."""
+        return reduce(add, (part.count(value, present) for part in self.parts))
+
+    def sum(self, aggregate: Aggregate) -> Ratio:
+        """A sum, together with the count of the rows that it is taken over."""
+        return reduce(add, (part.sum(aggregate) for part in self.parts))
+
+    def matching(self) -> Tensor:
+        """How many published rows look as if they were counted."""
+        return reduce(add, (part.matching() for part in self.parts))
+
+
+def _polynomial(g: Tensor, axis: Perturbed, channel: Channel, place: int, power: int) -> tuple[Tensor, Tensor]:
     """a and b of W = a + b y^power for the sum of x^power times a condition whose weights over the other axes are g."""
-    p = float(axis.channel.retain)
+    p = float(channel.retain)
     if p == 0:
-        raise IndistinguishableValues(axis.channel.never_retained)
+        raise IndistinguishableValues(channel.never_retained)
     x = np.nan_to_num(axis.domain.numbers) ** power
-    moments = np.bincount(axis.cells, weights=axis.channel.replace * x, minlength=axis.count)
+    moments = np.bincount(axis.cells, weights=channel.replace * x, minlength=axis.count)
     drawn = np.tensordot(moments, np.moveaxis(g, place, 0), axes=1)
     a = np.expand_dims(-(1 - p) / p * drawn, place)
     return np.broadcast_to(a, g.shape), g / p

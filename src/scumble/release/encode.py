@@ -4,9 +4,8 @@ Text that repeats itself travels as integers and gets its words back when it is 
 values first came up would tell something of the order of the rows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +27,8 @@ def is_text(kind: pa.DataType) -> bool:
 def published_type(kind: pa.DataType) -> pa.DataType:
     """The type a column is published with: its own, or what stands behind a dictionary."""
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_timestamp(inner) and inner.unit == "s":
+        return pa.timestamp("ms", inner.tz)  # Parquet knows no whole seconds
     return pa.string() if pa.types.is_string_view(inner) else inner
 
 
@@ -68,7 +69,7 @@ class PublicColumn:
             column = coarsen(column, self._coarsen, self.name)
         kind = published_type(column.type)
         if not is_text(kind):
-            return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+            return column if column.type == kind else column.cast(kind)
         return self._encode_text(column, kind)
 
     def _encode_text(self, column: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -88,12 +89,10 @@ class PublicColumn:
 
 @dataclass(frozen=True)
 class SensitiveColumn:
-    """A column that goes through its channel."""
+    """A column that goes through its channel, as codes of its domain."""
 
     name: str
     domain: Domain
-    perturb: Callable[[Any, Any], Any]
-    """Published codes from true ones and a source of words."""
 
     def encode(self, column: pa.Array) -> pa.Array:
         """True codes; they do not leave the memory of the publishing process."""
@@ -111,7 +110,18 @@ class SensitiveColumn:
         return pa.DictionaryArray.from_arrays(column.cast(pa.int32()), values.fill_null(""))
 
 
-Column = PublicColumn | SensitiveColumn
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column that the mechanism adds: the number of a row's sub-table, or its weight."""
+
+    name: str
+
+    def decode(self, column: pa.Array) -> pa.Array:
+        """It is written as it is."""
+        return column
+
+
+Column = PublicColumn | SensitiveColumn | NumberColumn
 
 
 def decode_table(columns: Sequence[Column], table: pa.Table) -> pa.Table:

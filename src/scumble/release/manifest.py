@@ -12,11 +12,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 from pydantic import Field, ValidationError
 
 from scumble.channel import Channel
-from scumble.coins import Coins
+from scumble.coins import Coins, spread
 from scumble.domain import Categories, Domain, Grid
 from scumble.errors import ReleaseError
 from scumble.privacy.guarantee import Guarantee
@@ -62,6 +63,7 @@ class ChannelRecord(Model):
     size: int
     bits: int
     threshold: int | list[int]
+    members: list[int] | None = Field(None, description="the places of its values in the domain, where not all of them")
 
     @classmethod
     def of(cls, coins: Coins) -> "ChannelRecord":
@@ -69,33 +71,46 @@ class ChannelRecord(Model):
         thresholds = [int(t) for t in coins.thresholds]
         one = len(thresholds) == 1
         return cls(
-            retain=coins.channel().retain if one else coins.channel().retention.tolist(),
+            retain=thresholds[0] / 2**coins.bits if one else [t / 2**coins.bits for t in thresholds],
             replace="uniform",
             size=coins.size,
             bits=coins.bits,
             threshold=thresholds[0] if one else thresholds,
+            members=None if coins.members is None else coins.members.tolist(),
         )
 
-    def channel(self) -> Channel:
-        """The channel; refused where its numbers contradict each other."""
+    def channel(self, domain_size: int) -> Channel:
+        """The channel on the whole domain; refused where its numbers contradict each other."""
         thresholds = self.threshold if isinstance(self.threshold, list) else [self.threshold]
         retained = self.retain if isinstance(self.retain, list) else [self.retain]
         whole = 1 << self.bits
         exact = [t / whole for t in thresholds] == retained
         if not exact or any(not 0 <= t < whole or (t and (whole - t) % self.size) for t in thresholds):
             raise ReleaseError("the manifest's retention is not the one of its threshold; the manifest was changed")
-        return Channel(self.retain, size=self.size)
+        members = None if self.members is None else np.array(self.members)
+        if (domain_size if members is None else len(members)) != self.size:
+            raise ReleaseError(
+                "the manifest's channel is not for as many values as its domain has; the manifest was changed"
+            )
+        return spread(Channel(self.retain, size=self.size), members, domain_size)
 
 
 class ColumnRecord(Model):
     """A column of the published table."""
 
     name: str
-    role: Literal["public", "sensitive"]
+    role: Literal["public", "sensitive", "stratum", "weight"]
     type: str
     coarsened: Coarsen | None = None
     domain: DomainRecord | None = None
     channel: ChannelRecord | None = None
+    channels: list[ChannelRecord] | None = None
+    """One for each stratum, where there are several."""
+
+    @property
+    def records(self) -> list[ChannelRecord]:
+        """The channels of a sensitive column, one for each stratum."""
+        return self.channels or ([self.channel] if self.channel is not None else [])
 
 
 class FileRecord(Model):
@@ -145,10 +160,23 @@ class Manifest(Model):
         """The names of the perturbed columns."""
         return [column.name for column in self.columns if column.role == "sensitive"]
 
+    def role(self, role: str) -> str | None:
+        """The name of the column with a role that one column has at most."""
+        return next((column.name for column in self.columns if column.role == role), None)
+
+    @property
+    def strata(self) -> list[dict[str, Channel]]:
+        """The channel of each perturbed column, for each stratum."""
+        sizes = {name: domain.size for name, domain in self.domains.items()}
+        columns = [column for column in self.columns if column.records]
+        count = max((len(column.records) for column in columns), default=1)
+        return [{c.name: c.records[i % len(c.records)].channel(sizes[c.name]) for c in columns} for i in range(count)]
+
     @property
     def channels(self) -> dict[str, Channel]:
-        """The channel of each perturbed column."""
-        return {column.name: column.channel.channel() for column in self.columns if column.channel is not None}
+        """The channel of each perturbed column, where there is one stratum."""
+        (only,) = self.strata
+        return only
 
     @property
     def domains(self) -> dict[str, Domain]:

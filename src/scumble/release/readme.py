@@ -15,7 +15,7 @@ def readme(manifest: Manifest) -> str:
         else "**INSECURE: the coins were drawn from a seed, for tests. Whoever guesses it undoes the perturbation.**",
         "## Columns",
         "\n".join(["| column | type | published |", "|---|---|---|", *[_line(column) for column in manifest.columns]]),
-        *[_channel(column) for column in manifest.columns if column.channel],
+        *[_channel(column) for column in manifest.columns if column.records],
         "## What is guaranteed",
         "\n".join(f"- {g.statement}" for g in manifest.guarantees)
         or "Nothing: the retention is so high that no bound holds.",
@@ -34,25 +34,42 @@ def _place(manifest: Manifest) -> str:
 
 
 def _line(column: ColumnRecord) -> str:
-    if column.channel is not None:
-        return f"| {column.name} | {column.type} | perturbed, see below |"
     how = column.coarsened.model_dump(exclude_none=True) if column.coarsened else None
-    told = "as it is" if how is None else "coarsened: " + ", ".join(f"{k} = {v}" for k, v in how.items())
-    return f"| {column.name} | {column.type} | {told} |"
+    told = {
+        "sensitive": "perturbed, see below",
+        "stratum": "the number of the row's sub-table, see below",
+        "weight": "how many rows of the original table this one stands for",
+        "public": "as it is" if how is None else "coarsened: " + ", ".join(f"{k} = {v}" for k, v in how.items()),
+    }
+    return f"| {column.name} | {column.type} | {told[column.role]} |"
 
 
 def _channel(column: ColumnRecord) -> str:
-    assert column.channel is not None
     assert column.domain is not None
-    channel, domain = column.channel.channel(), column.domain.domain(column.type)
-    m = channel.size
-    kept = _retention_words(channel)
-    return (
-        f"## How `{column.name}` was perturbed\n\n"
-        f"It has {m:,} possible values: {_values(domain)}.\n\n"
-        f"Each row's value was kept with probability {kept}, and otherwise replaced by one of the {m:,} values, each with probability "
-        f"1/{m}, independently of everything else. A published value may thus be the true one or not, and nobody can tell which."
+    domain = column.domain.domain(column.type)
+    head = f"## How `{column.name}` was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.\n\n"
+    if len(column.records) == 1:
+        m = domain.size
+        return head + (
+            f"Each row's value was kept with probability {_retention_words(column.records[0].channel(m))}, and otherwise replaced by one of the {m:,} "
+            f"values, each with probability 1/{m}, independently of everything else. A published value may thus be the true one or not, and nobody "
+            "can tell which."
+        )
+    return head + (
+        "The rows were divided at random into sub-tables, each with some of the values. Each row's value was kept with the probability below, and "
+        "otherwise replaced by one of the values of its sub-table, each alike.\n\n"
+        + "\n".join(["| sub-table | kept with | values |", "|---|---|---|", *_subtables(column, domain)])
     )
+
+
+def _subtables(column: ColumnRecord, domain: Domain) -> list[str]:
+    listed = domain.values.to_pylist()
+    lines = []
+    for number, record in enumerate(column.records):
+        members = record.members if record.members is not None else range(domain.size)
+        local = record.model_copy(update={"members": None}).channel(record.size)
+        lines.append(f"| {number} | {_retention_words(local)} | {', '.join(str(listed[i]) for i in members)} |")
+    return lines
 
 
 def _retention_words(channel: Channel) -> str:
@@ -77,12 +94,12 @@ def _dependence(manifest: Manifest) -> str:
 
 
 def _howto(manifest: Manifest) -> str:
-    column = next(c for c in manifest.columns if c.channel is not None)
-    assert column.channel is not None
+    column = next(c for c in manifest.columns if c.records)
     assert column.domain is not None
-    domain, channel = column.domain.domain(column.type), column.channel.channel()
+    domain = column.domain.domain(column.type)
+    channel = column.records[0].channel(domain.size)
     condition, share = _example(column.name, domain)
-    if not channel.constant or channel.retain == 0:
+    if len(column.records) > 1 or manifest.role("weight") or not channel.constant or channel.retain == 0:
         return f'Weights differ by value; `pip install scumble` and\n\n    scumble query . "SELECT COUNT(*) FROM release WHERE {condition}"'
     p = channel.retain
     low = -(1 - p) * share / p

@@ -10,11 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from scumble.channel import Channel
-from scumble.domain import Domain
 from scumble.engines.engine import TABLE, Engine
 from scumble.errors import ParameterError, ReleaseError
 from scumble.estimate import Estimates
+from scumble.query.compile import Published
 from scumble.release.manifest import FileRecord, Manifest, read_manifest
 
 
@@ -35,7 +34,7 @@ class Release:
 
         if method != "unbiased":
             raise ParameterError(f"there is no method {method!r}; there is: unbiased")
-        return ask(sql, [c.name for c in self.manifest.columns], self._domains, self._channels, self.engine, level)
+        return ask(sql, self.published, self.engine, level)
 
     def table(self) -> pa.Table:
         """The published rows."""
@@ -58,12 +57,11 @@ class Release:
         return DuckDB([self.path / path for path in self.manifest.data])
 
     @cached_property
-    def _domains(self) -> dict[str, Domain]:
-        return self.manifest.domains
-
-    @cached_property
-    def _channels(self) -> dict[str, Channel]:
-        return self.manifest.channels
+    def published(self) -> Published:
+        """What the query layer has to know of it."""
+        manifest = self.manifest
+        names = [column.name for column in manifest.columns]
+        return Published(names, manifest.domains, manifest.strata, manifest.role("stratum"), manifest.role("weight"))
 
     def __repr__(self) -> str:
         perturbed = ", ".join(self.manifest.sensitive)

@@ -39,9 +39,9 @@ def verify(release: Release) -> list[Check]:
     manifest = release.manifest
     sealed = Check("hashes", True, f"manifest and {len(manifest.files)} files are as they were written")
     checks = [sealed, _schema(release), _rows(release)]
-    checks += [Check("guarantee", g.holds(manifest.channels), g.statement) for g in manifest.guarantees]
-    for name, channel in manifest.channels.items():
-        checks.append(_channel(release, name, manifest.domains[name], channel))
+    checks += [Check("guarantee", g.holds(manifest.strata), g.statement) for g in manifest.guarantees]
+    for name, domain in manifest.domains.items():
+        checks += _channels(release, name, domain, [stratum[name] for stratum in manifest.strata])
     return checks
 
 
@@ -62,16 +62,24 @@ def _rows(release: Release) -> Check:
     )
 
 
-def _channel(release: Release, name: str, domain: Domain, channel: Channel) -> Check:
+def _channels(release: Release, name: str, domain: Domain, channels: list[Channel]) -> list[Check]:
     try:
         counts = published_counts(release, name, domain)
     except SchemaError as error:
-        return Check(f"channel of {name}", False, str(error))
+        return [Check(f"channel of {name}", False, str(error))]
+    several = len(channels) > 1
+    return [
+        _channel(f"channel of {name}" + (f" in sub-table {i}" if several else ""), counts[i], channel)
+        for i, channel in enumerate(channels)
+    ]
+
+
+def _channel(what: str, counts: npt.NDArray[np.int64], channel: Channel) -> Check:
     surprise = least_probable(counts, channel)
-    passed = surprise >= FALSE_ALARM
-    told = f"published counts of {channel.size:,} values fit a retention of {_retained(channel)}"
+    values = int(np.count_nonzero(channel.replace))
+    told = f"published counts of {values:,} values fit a retention of {_retained(channel)}"
     odd = f"published counts cannot come from the channel of the manifest (probability {surprise:.1e})"
-    return Check(f"channel of {name}", passed, told if passed else odd)
+    return Check(what, surprise >= FALSE_ALARM, told if surprise >= FALSE_ALARM else odd)
 
 
 def _retained(channel: Channel) -> str:
@@ -83,14 +91,15 @@ def _retained(channel: Channel) -> str:
 
 
 def published_counts(release: Release, name: str, domain: Domain) -> npt.NDArray[np.int64]:
-    """How often each value of the domain is published."""
-    column = exp.column(name, quoted=True)
-    lines = release.engine.run(
-        exp.select(column.as_("y"), exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by(column.copy())
-    )
+    """How often each value of the domain is published, in each stratum."""
+    stratum = release.manifest.role("stratum")
+    keys = [exp.column(name, quoted=True).as_("y")]
+    keys.append(exp.column(stratum, quoted=True).as_("z") if stratum else exp.Literal.number(0).as_("z"))
+    lines = release.engine.run(exp.select(*keys, exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by("1", "2"))
     codes = domain.encode(lines.column("y").combine_chunks(), name)
-    counts = np.zeros(domain.size, dtype=np.int64)
-    counts[codes] = lines.column("n").combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
+    counts = np.zeros((len(release.manifest.strata), domain.size), dtype=np.int64)
+    places = lines.column("z").combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp)
+    counts[places, codes] = lines.column("n").combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
     return counts
 
 

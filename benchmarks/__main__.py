@@ -1,0 +1,27 @@
+"""Figures as ratios of one run, against peers and against the limit: the machine is shared, so seconds alone mean little.
+
+python -m benchmarks [NAME ...] [--write]        --write keeps the figures in benchmarks/RESULTS.md
+"""
+
+import sys
+
+from benchmarks import road
+from benchmarks.measure import Figure, report
+
+GROUPS = {"road": road.figures}
+
+
+def main() -> None:
+    names = [a for a in sys.argv[1:] if not a.startswith("--")] or list(GROUPS)
+    figures: list[Figure] = []
+    for name in names:
+        for figure in GROUPS[name]():
+            print(figure.line(), flush=True)
+            figures.append(figure)
+    if "--write" in sys.argv:
+        report(figures)
+    if any(figure.missed for figure in figures):
+        sys.exit("a figure misses its limit")
+
+
+main()

@@ -1,0 +1,79 @@
+"""Published rows into files: shuffled, as Parquet without anything that the rows themselves do not tell, each with its hash."""
+
+import base64
+import hashlib
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scumble.entropy import Entropy
+from scumble.release.encode import Column, decode_table, is_text, published_type
+from scumble.release.manifest import FileRecord
+from scumble.release.shuffle import Buckets
+
+PART_ROWS = 4_000_000
+"""Rows of a data file, about: larger tables have several, written side by side."""
+
+
+class Shelf:
+    """Writes the rows of filled buckets, in random order, under a name: `data.parquet`, or `data/part-000.parquet` and so on."""
+
+    def __init__(
+        self, columns: list[Column], buckets: Buckets, entropy: Entropy, folder: Path, name: str = "data"
+    ) -> None:
+        self._columns = columns
+        self._buckets = buckets
+        self._entropy = entropy
+        self._folder = folder
+        self._name = name
+
+    def write(self, pool: ThreadPoolExecutor) -> list[FileRecord]:
+        """All files, side by side."""
+        self._buckets.finish()
+        return list(pool.map(self._write_part, *zip(*self._parts(), strict=True)))
+
+    def schema(self) -> pa.Schema:
+        """The columns as they are written."""
+        return decode_table(self._columns, self._buckets.schema.empty_table()).schema
+
+    def _parts(self) -> list[tuple[str, range]]:
+        buckets = len(self._buckets)
+        count = min(buckets, 1 << (int(self._buckets.rows.sum()) // PART_ROWS).bit_length())
+        if count == 1:
+            return [(f"{self._name}.parquet", range(buckets))]
+        (self._folder / self._name).mkdir()
+        edges = [round(i * buckets / count) for i in range(count + 1)]
+        return [
+            (f"{self._name}/part-{i:03d}.parquet", range(a, b)) for i, (a, b) in enumerate(itertools.pairwise(edges))
+        ]
+
+    def _write_part(self, path: str, buckets: range) -> FileRecord:
+        rows = 0
+        with _writer(self._folder / path, self.schema()) as writer:
+            for index in buckets:
+                stream = self._entropy.stream("order", self._name, index)
+                table = decode_table(self._columns, self._buckets.shuffled(index, stream))
+                writer.write_table(table, row_group_size=1 << 20)
+                rows += table.num_rows
+        return file_record(self._folder, path, rows)
+
+
+def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """No statistics (a shuffled table cannot use them), no pandas index, no path: of metadata only the types that came in."""
+    worth = [f.name for f in schema if not pa.types.is_floating(f.type) and not is_text(f.type)]
+    writer = pq.ParquetWriter(
+        path, schema, compression="snappy", use_dictionary=worth, write_statistics=False, store_schema=False
+    )
+    plain = pa.schema([pa.field(f.name, published_type(f.type)) for f in schema])
+    writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize().to_pybytes()).decode()})
+    return writer
+
+
+def file_record(folder: Path, path: str, rows: int | None) -> FileRecord:
+    """A file's size and hash."""
+    with (folder / path).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return FileRecord(path=path, sha256=digest, bytes=(folder / path).stat().st_size, rows=rows)
