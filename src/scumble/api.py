@@ -34,6 +34,7 @@ def publish(
     domains: Mapping[str, Any] | None = None,
     coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     mechanism: str | None = None,
+    settings: Mapping[str, Any] | None = None,
     rho1: Any = None,
     rho2: Any = None,
     gamma: Any = None,
@@ -56,6 +57,7 @@ def publish(
     text        columns of a CSV file to read as text, whatever they look like
     domains     column -> its values (None for a missing one), or {"low": ..., "high": ..., "step": ...} for numbers
     coarsen     public column -> {"bins": 10}, {"edges": [18, 65]}, {"prefix": 3} or {"date": "month"}
+    mechanism   how to perturb: docs/mechanisms.md has them all; and settings, what it offers beyond the privacy target
     rho1, rho2  no prior up to rho1 becomes a posterior above rho2; or gamma, epsilon, or retain, the probability that a value is
                 kept. A number holds for the whole row: several sensitive columns share it (a retention is each column's). A
                 dictionary column -> number gives each its own.
@@ -68,13 +70,14 @@ def publish(
         if sensitive is not None or public is not None or drop or domains or coarsen:
             raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
         spec = _override(read_spec(table), target, mechanism, domain_from_data)
+        spec = spec.model_copy(update={"settings": {**spec.settings, **(settings or {})}})
         source = read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
     else:
         source = read(table, text=_names(text))
         spec = _spec(
             source, _names(sensitive), public, _names(drop), id, domains or {}, coarsen or {}, target, domain_from_data
         )
-        spec = spec.model_copy(update={"mechanism": mechanism or "uniform"})
+        spec = spec.model_copy(update={"mechanism": mechanism or "uniform", "settings": dict(settings or {})})
     coinage = _coinage(key, id, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
     publish_table(source, spec, folder, coinage, overwrite=overwrite, progress=progress)

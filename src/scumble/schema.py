@@ -22,7 +22,7 @@ A spec is a TOML file, read and written by people:
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -40,6 +40,13 @@ class Model(BaseModel):
     """Frozen, and an unknown field is refused: a misspelt one must not be lost silently."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Settings = TypeVar("Settings", bound=Model)
+
+
+class NoSettings(Model):
+    """A mechanism that offers nothing beyond its privacy target."""
 
 
 class Target(Model):
@@ -168,8 +175,16 @@ class Spec(Model):
 
     table: str | None = None
     mechanism: str = "uniform"
+    settings: dict[str, Any] = Field({}, description="what the mechanism offers beyond the privacy target")
     privacy: Target = Target()
     columns: dict[str, ColumnSpec] = {}
+
+    def settings_as(self, model: type[Settings]) -> Settings:
+        """The settings, checked by the mechanism's own model of them."""
+        try:
+            return model.model_validate(self.settings)
+        except ValidationError as error:
+            raise ParameterError(f"settings of {self.mechanism!r}: {first_problem(error)}") from None
 
     @property
     def sensitive(self) -> list[str]:

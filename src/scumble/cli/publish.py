@@ -1,6 +1,7 @@
 """scumble publish: a release from a spec, or from a table and flags."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,6 +41,9 @@ def command(
         typer.Option(help="Make a public column coarser: age=bins:10, age=edges:18,65, zip=prefix:3, born=date:month."),
     ] = None,
     mechanism: Annotated[str | None, typer.Option(help="How to perturb; the spec's, or uniform.")] = None,
+    set: Annotated[
+        list[str] | None, typer.Option(help="A setting of the mechanism: name=value; may be given several times.")
+    ] = None,
     rho1: Annotated[
         str | None, typer.Option(help="No prior up to rho1 ... (a number or a fraction such as 1/13)")
     ] = None,
@@ -74,6 +78,7 @@ def command(
             domains=_domains(domain) | _spec_beside(table, _split(sensitive), domain, domain_from_data),
             coarsen=dict(_coarsening(text) for text in coarsen or ()),
             mechanism=mechanism,
+            settings=dict(_setting(text) for text in set or ()),
             rho1=rho1,
             rho2=rho2,
             gamma=gamma,
@@ -119,6 +124,15 @@ def _value(text: str) -> Any:
         return int(text)
     except ValueError:
         return None if text == "" else text
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """A value as TOML would read it (numbers, true, lists), or else a word."""
+    name, value = _assignment(text, "--set", "delta=0.1")
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name, value
 
 
 def _coarsening(text: str) -> tuple[str, dict[str, Any]]:

@@ -13,11 +13,12 @@ from scumble.errors import SchemaError
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.parameters import number
 from scumble.privacy.guarantee import Guarantee, amplification, amplification_guarantee, rho_guarantee
-from scumble.schema import Spec, Target
+from scumble.schema import NoSettings, Spec, Target
 
 
 def plan(profile: Profile, spec: Spec) -> Plan:
     """One channel for each sensitive column."""
+    spec.settings_as(NoSettings)
     own = {name: target for name in profile.domains if (target := spec.columns[name].privacy) is not None}
     sharing = [name for name in profile.domains if name not in own]
     coins = {
