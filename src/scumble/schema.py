@@ -175,7 +175,8 @@ class Spec(Model):
 
     table: str | None = None
     mechanism: str = "uniform"
-    settings: dict[str, Any] = Field({}, description="what the mechanism offers beyond the privacy target")
+    settings: dict[str, Any] = {}
+    """What the mechanism offers beyond the privacy target."""
     privacy: Target = Target()
     columns: dict[str, ColumnSpec] = {}
 
