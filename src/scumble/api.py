@@ -3,6 +3,7 @@
 import atexit
 import shutil
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -80,7 +81,9 @@ def publish(
         spec = spec.model_copy(update={"mechanism": mechanism or "uniform", "settings": dict(settings or {})})
     coinage = _coinage(key, id, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
-    publish_table(source, spec, folder, coinage, overwrite=overwrite, progress=progress)
+    plan = publish_table(source, spec, folder, coinage, overwrite=overwrite, progress=progress)
+    for text in plan.warnings:
+        warnings.warn(text, stacklevel=2)
     return open_release(folder)
 
 

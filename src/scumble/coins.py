@@ -47,6 +47,14 @@ class Coins:
     """Which values of the domain these coins are for, where not for all: a sub-table has its own values only."""
     domain_size: int | None = None
     """How many values the domain has, where these coins are for some of them."""
+    own: bool = False
+    """Whether replacements follow the column's own distribution; they are then drawn by what knows it."""
+
+    @property
+    def retention(self) -> float:
+        """The one retention, where there is one."""
+        (threshold,) = self.thresholds
+        return int(threshold) / 2.0**self.bits
 
     @classmethod
     def of(cls, channel: Channel) -> "Coins":
@@ -63,6 +71,10 @@ class Coins:
 
     def channel(self) -> Channel:
         """The channel that is applied, exactly."""
+        if self.own:
+            raise InternalError(
+                "a channel that draws from the column's own distribution is known from its release only"
+            )
         retain = self.thresholds / 2.0**self.bits
         return spread(
             Channel(retain[0] if len(retain) == 1 else retain, size=self.size), self.members, self.domain_size
@@ -132,6 +144,15 @@ def spread(channel: Channel, members: npt.NDArray[np.intp] | None, domain_size: 
     kept = np.full(domain_size, float(channel.retention.max()))  # of no consequence: these values have no rows
     kept[members] = channel.retention
     return Channel(kept, drawn)
+
+
+def own_threshold(retain: float, size: int) -> Coins:
+    """Coins that only decide whether a value is kept.
+
+    >>> own_threshold(0.25, 7).retention
+    0.25
+    """
+    return Coins(size, SHORT, np.array([min(int(Fraction(retain) * 2**SHORT), 2**SHORT - 1)], np.uint64), own=True)
 
 
 def _threshold(retain: float, size: int, bits: int) -> int:

@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 a verification that fails, 2 wrong use or input, 130 inter
 """
 
 import sys
+import warnings
 
 import typer
 
@@ -24,7 +25,8 @@ for module in (init, publish, show, query, verify, demo):
 
 
 def main() -> None:
-    """Runs a command; a mistake in the input is one line and exit code 2."""
+    """Runs a command; a mistake in the input is one line and exit code 2, and so is a warning without the exit code."""
+    warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
     try:
         app()
     except InputError as error:

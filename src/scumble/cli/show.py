@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from scumble.cli.output import Format, console, print_json
 from scumble.privacy.guarantee import amplification
 from scumble.privacy.rho import posterior_bound
-from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.manifest import ColumnRecord
 from scumble.release.release import Release
 
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
@@ -57,7 +57,7 @@ def summary(release: Release) -> None:
 def _details(release: Release) -> None:
     out = console()
     manifest = release.manifest
-    _posteriors(manifest)
+    _posteriors(release)
     _list("conditions", list(dict.fromkeys(c for g in manifest.guarantees for c in g.conditions)))
     _list("not covered", manifest.not_covered)
     _list("taken from the data", manifest.depends_on_data or ["nothing: no parameter was computed from the table"])
@@ -76,8 +76,8 @@ def _details(release: Release) -> None:
     out.print(f"digest: {manifest.digest}", markup=False)
 
 
-def _posteriors(manifest: Manifest) -> None:
-    gamma = max(amplification(channels) for channels in manifest.strata)
+def _posteriors(release: Release) -> None:
+    gamma = max(amplification(channels) for channels in release.strata)
     if math.isinf(gamma):
         return
     table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -102,6 +102,8 @@ def published(column: ColumnRecord) -> str:
         kept = np.concatenate([np.atleast_1d(record.retain) for record in column.records])
         share = f"{kept[0]:.4g}" if kept.min() == kept.max() else f"{kept.min():.4g} to {kept.max():.4g}"
         from_data = ", domain taken from the data" if column.domain and column.domain.from_data else ""
+        if column.records[0].replace == "published":
+            return f"perturbed: kept with probability {share}, else another value of the column{from_data}"
         if column.channels:
             return f"perturbed: kept with probability {share}, else one of the values of its sub-table{from_data}"
         return f"perturbed: kept with probability {share}, else one of {column.records[0].size:,} values{from_data}"

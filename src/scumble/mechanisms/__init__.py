@@ -3,15 +3,17 @@
 from collections.abc import Callable
 
 from scumble.errors import ParameterError, did_you_mean
-from scumble.mechanisms import uniform
+from scumble.mechanisms import swapped, uniform
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.schema import Spec
 
-COUNTING: set[str] = set()
+COUNTING: set[str] = {"identity", "swapped"}
 """Mechanisms that plan with the counts of the sensitive columns, which one scan gives them."""
 
 PLANNERS: dict[str, Callable[[Profile, Spec], Plan]] = {
     "uniform": uniform.plan,
+    "identity": swapped.plan_identity,
+    "swapped": swapped.plan_swapped,
 }
 
 

@@ -33,6 +33,8 @@ class Plan:
     depends_on_data: list[str]
     """Parameters that were computed from the table, and what publishing them tells."""
     not_covered: list[str] = field(default_factory=lambda: list(NOT_COVERED))
+    warnings: list[str] = field(default_factory=list)
+    """What the publisher should think about before anybody gets the release."""
     details: dict[str, Any] = field(default_factory=dict)
     """What else the mechanism's publisher needs; it is not published."""
 

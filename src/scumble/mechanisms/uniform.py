@@ -12,7 +12,15 @@ from scumble.coins import Coins
 from scumble.errors import SchemaError
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.parameters import number
-from scumble.privacy.guarantee import Guarantee, amplification, amplification_guarantee, rho_guarantee
+from scumble.privacy.guarantee import (
+    BREACH,
+    Guarantee,
+    amplification,
+    amplification_guarantee,
+    breach_guarantee,
+    dependence_of_domains,
+    rho_guarantee,
+)
 from scumble.schema import NoSettings, Spec, Target
 
 
@@ -25,7 +33,9 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         name: _coins(name, domain.size, own.get(name, spec.privacy), 1 if name in own else len(sharing))
         for name, domain in profile.domains.items()
     }
-    return Plan("uniform", [coins], _guarantees(coins, spec.privacy, own, sharing), _dependence(profile))
+    return Plan(
+        "uniform", [coins], _guarantees(coins, spec.privacy, own, sharing), dependence_of_domains(profile.from_data)
+    )
 
 
 def _coins(name: str, size: int, target: Target, share: int) -> Coins:
@@ -47,11 +57,14 @@ def _guarantees(coins: dict[str, Coins], shared: Target, own: dict[str, Target],
             )
     if not math.isinf(amplification(channels)):
         found.append(amplification_guarantee(channels))
+        found.append(breach_guarantee(channels, *_beliefs(shared, own)))
     return found
 
 
-def _dependence(profile: Profile) -> list[str]:
-    return [
-        f"The domain of {name!r} was taken from the data: each of its values was somebody's, and no other value occurred."
-        for name in profile.from_data
-    ]
+def _beliefs(shared: Target, own: dict[str, Target]) -> tuple[float, float]:
+    """The (rho1, rho2) that the publisher named, if one pair; else a usual one."""
+    named = {(target.rho1, target.rho2) for target in [shared, *own.values()] if target.rho1 is not None}
+    if len(named) != 1:
+        return BREACH
+    ((rho1, rho2),) = named
+    return number(rho1, "rho1"), number(rho2, "rho2")

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from scumble.channel import Channel, gamma_bound
 from scumble.errors import InternalError
+from scumble.privacy.breach import breach_limit, identity_safe
 
 
 class Guarantee(BaseModel):
@@ -78,11 +79,52 @@ def rho_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> Gua
     )
 
 
+BREACH = (0.1, 0.95)
+"""The (rho1, rho2) of the breach guarantee where the publisher gave none: unlikely before, nearly certain after."""
+
+
+def breach_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> Guarantee:
+    """Which rare properties stay unlikely where a row is seen to have them."""
+    largest = max(float(channel.retention.max()) for channel in channels.values())
+    s = breach_limit(largest, rho1, rho2, len(channels))
+    columns = " and ".join(channels)
+    return Guarantee(
+        kind="breach",
+        columns=list(channels),
+        statement=f"A property of the row's {columns} that was at most {s:.4g} times as likely as its share of the replacements, and believed "
+        f"with at most {rho1:.6g}, is believed with less than {rho2:.6g} after seeing that the published row has it.",
+        parameters={"s": s, "rho1": rho1, "rho2": rho2},
+        conditions=[
+            *CONDITIONS,
+            "The (s, rho1, rho2) notion uses that the published row has the property, not its exact value; the factor above holds for that too.",
+        ],
+    )
+
+
 def _joint(channels: list[Channel]) -> float:
     return math.prod(channel.amplification for channel in channels)
 
 
+def dependence_of_domains(from_data: list[str]) -> list[str]:
+    """What a domain that was taken from the data tells."""
+    return [
+        f"The domain of {name!r} was taken from the data: each of its values was somebody's, and no other value occurred."
+        for name in from_data
+    ]
+
+
+def _own_distribution(given: dict[str, float], channels: list[Channel]) -> bool:
+    return all(identity_safe(channel.retain, given["rho1"], given["rho2"]) for channel in channels)
+
+
+def _breach(given: dict[str, float], channels: list[Channel]) -> bool:
+    largest = max(float(channel.retention.max()) for channel in channels)
+    return given["s"] <= breach_limit(largest, given["rho1"], given["rho2"], len(channels)) * (1 + ROUNDING)
+
+
 CHECKS: dict[str, Callable[[dict[str, float], list[Channel]], bool]] = {
     "amplification": lambda given, channels: _joint(channels) <= given["gamma"] * (1 + ROUNDING),
+    "own_distribution": _own_distribution,
+    "breach": _breach,
     "rho": lambda given, channels: _joint(channels) <= gamma_bound(given["rho1"], given["rho2"]) * (1 + ROUNDING),
 }

@@ -198,7 +198,7 @@ def _direct(y: Tensor, axes: Sequence[Channel], operator: "Operator", gap: float
 
 
 def _one_column(y: Tensor, channel: Channel) -> Tensor:
-    """x_j = max(0, y_j / l - o r_j n) with o = (1-p)/p; the values of largest y_j / r_j are above 0, as many as keep l y_j > o r_j n."""
+    """x_j = max(0, y_j / l - o r_j n), o = (1-p)/p: above 0 for the largest y_j / r_j, as many as have y_j / (o r_j n) > l."""
     odds, n = (1 - channel.retain) / channel.retain, y.sum()
     drawn = odds * n * channel.replace
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -223,7 +223,8 @@ def _squarem(y: Tensor, operator: "Operator", gap: float, x: Tensor, limit: int)
     """EM steps x -> x1 -> x2, then x + 2 a r + a^2 v with r = x1 - x, v = x2 - x1 - r, a = -<r, v> / <v, v>.
 
     EM's linear part is self-adjoint under <u, v> = sum u v / x, the metric of Fisher, so a is measured in that one. An
-    extrapolation may not take more than 99% of a state away: all stay positive.
+    extrapolation may not take more than 99% of a state away: all stay positive. Nothing else holds it: on some
+    tables it goes back and forth for ever, and the limit ends it.
     """
     n, done = float(y.sum()), 0
     least = 1e-9 * n / y.size

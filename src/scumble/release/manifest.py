@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, ValidationError
 
@@ -59,7 +60,8 @@ class ChannelRecord(Model):
     """A channel in JSON: the retention as it was applied, threshold / 2^bits, and uniform replacement."""
 
     retain: float | list[float]
-    replace: Literal["uniform"]
+    replace: Literal["uniform", "published"]
+    """Uniform, or the column's own distribution, which is reconstructed from what was published."""
     size: int
     bits: int
     threshold: int | list[int]
@@ -72,21 +74,24 @@ class ChannelRecord(Model):
         one = len(thresholds) == 1
         return cls(
             retain=thresholds[0] / 2**coins.bits if one else [t / 2**coins.bits for t in thresholds],
-            replace="uniform",
+            replace="published" if coins.own else "uniform",
             size=coins.size,
             bits=coins.bits,
             threshold=thresholds[0] if one else thresholds,
             members=None if coins.members is None else coins.members.tolist(),
         )
 
-    def channel(self, domain_size: int) -> Channel:
-        """The channel on the whole domain; refused where its numbers contradict each other."""
+    def channel(self, domain_size: int, frequencies: npt.NDArray[np.float64] | None = None) -> Channel:
+        """The channel on the whole domain, drawing from the given frequencies where it draws from what was published."""
         thresholds = self.threshold if isinstance(self.threshold, list) else [self.threshold]
         retained = self.retain if isinstance(self.retain, list) else [self.retain]
         whole = 1 << self.bits
         exact = [t / whole for t in thresholds] == retained
-        if not exact or any(not 0 <= t < whole or (t and (whole - t) % self.size) for t in thresholds):
+        uneven = self.replace == "uniform" and any(t and (whole - t) % self.size for t in thresholds)
+        if not exact or uneven or any(not 0 <= t < whole for t in thresholds):
             raise ReleaseError("the manifest's retention is not the one of its threshold; the manifest was changed")
+        if self.replace == "published":
+            return Channel(self.retain, frequencies, size=self.size)
         members = None if self.members is None else np.array(self.members)
         if (domain_size if members is None else len(members)) != self.size:
             raise ReleaseError(
@@ -166,11 +171,18 @@ class Manifest(Model):
 
     @property
     def strata(self) -> list[dict[str, Channel]]:
-        """The channel of each perturbed column, for each stratum."""
+        """The channel of each perturbed column, for each stratum; see `Release.strata` where replacements follow the data."""
+        return self.strata_with({})
+
+    def strata_with(self, frequencies: dict[str, npt.NDArray[np.float64]]) -> list[dict[str, Channel]]:
+        """The same with the published frequencies of the columns whose replacements follow them."""
         sizes = {name: domain.size for name, domain in self.domains.items()}
         columns = [column for column in self.columns if column.records]
         count = max((len(column.records) for column in columns), default=1)
-        return [{c.name: c.records[i % len(c.records)].channel(sizes[c.name]) for c in columns} for i in range(count)]
+        return [
+            {c.name: c.records[i % len(c.records)].channel(sizes[c.name], frequencies.get(c.name)) for c in columns}
+            for i in range(count)
+        ]
 
     @property
     def channels(self) -> dict[str, Channel]:

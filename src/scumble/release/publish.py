@@ -18,12 +18,13 @@ import pyarrow as pa
 
 from scumble import __version__
 from scumble.domain import Domain
-from scumble.errors import ReleaseError, SchemaError, TableError
+from scumble.errors import ParameterError, ReleaseError, SchemaError, TableError
 from scumble.mechanisms import COUNTING, Plan, Profile
 from scumble.mechanisms import plan as make_plan
 from scumble.release.encode import published_type
 from scumble.release.manifest import NAME, Manifest, Randomness
 from scumble.release.perturb import Independent
+from scumble.release.perturb_own import OwnDistribution, Swapped
 from scumble.release.press import Coinage, Job, Press, Printed, Progress
 from scumble.release.readme import readme
 from scumble.release.write import file_record
@@ -37,7 +38,15 @@ def press_rows(job: Job) -> Printed:
     return Press(job, Independent(job.plan.coins, job.profile.domains, coinage.entropy, coinage.key)).run()
 
 
-PUBLISHERS: dict[str, Callable[[Job], Printed]] = {"uniform": press_rows}
+def press_own(job: Job) -> Printed:
+    """Values that are not retained become others of the same column."""
+    coinage, way = job.coinage, OwnDistribution if job.plan.mechanism == "identity" else Swapped
+    if coinage.key is not None:
+        raise ParameterError(f'coins by key are for mechanism = "uniform"; {job.plan.mechanism} depends on all rows')
+    return Press(job, way(job.plan.coins, job.profile.counts, coinage.entropy)).run()
+
+
+PUBLISHERS: dict[str, Callable[[Job], Printed]] = {"uniform": press_rows, "identity": press_own, "swapped": press_own}
 """What prints the plan of each mechanism."""
 
 

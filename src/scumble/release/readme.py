@@ -48,6 +48,11 @@ def _channel(column: ColumnRecord) -> str:
     assert column.domain is not None
     domain = column.domain.domain(column.type)
     head = f"## How `{column.name}` was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.\n\n"
+    if column.records[0].replace == "published":
+        return head + (
+            f"Each row's value was kept with probability p = {column.records[0].retain!r}; the others were replaced by values of the same column, "
+            "so that published and true counts of the column agree. Take the published frequencies of its values as the replacement distribution r."
+        )
     if len(column.records) == 1:
         m = domain.size
         return head + (
@@ -98,8 +103,9 @@ def _howto(manifest: Manifest) -> str:
     assert column.domain is not None
     domain = column.domain.domain(column.type)
     channel = column.records[0].channel(domain.size)
+    plain = len(column.records) == 1 and column.records[0].replace == "uniform" and not manifest.role("weight")
     condition, share = _example(column.name, domain)
-    if len(column.records) > 1 or manifest.role("weight") or not channel.constant or channel.retain == 0:
+    if not plain or not channel.constant or channel.retain == 0:
         return f'Weights differ by value; `pip install scumble` and\n\n    scumble query . "SELECT COUNT(*) FROM release WHERE {condition}"'
     p = channel.retain
     low = -(1 - p) * share / p

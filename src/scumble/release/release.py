@@ -6,10 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp
 
+from scumble.channel import Channel
 from scumble.engines.engine import TABLE, Engine
 from scumble.errors import ParameterError, ReleaseError
 from scumble.estimate import Estimates
@@ -57,11 +60,31 @@ class Release:
         return DuckDB([self.path / path for path in self.manifest.data])
 
     @cached_property
+    def strata(self) -> list[dict[str, Channel]]:
+        """The channel of each perturbed column, for each stratum."""
+        own = [c.name for c in self.manifest.columns if any(record.replace == "published" for record in c.records)]
+        counts = {name: self.published_counts(name).sum(axis=0) for name in own}
+        return self.manifest.strata_with({name: each / each.sum() for name, each in counts.items()})
+
+    def published_counts(self, name: str) -> npt.NDArray[np.int64]:
+        """How often each value of a perturbed column is published, in each stratum."""
+        domain, stratum = self.manifest.domains[name], self.manifest.role("stratum")
+        column = self.manifest.column(name)
+        keys = [exp.column(name, quoted=True).as_("y")]
+        keys.append(exp.column(stratum, quoted=True).as_("z") if stratum else exp.Literal.number(0).as_("z"))
+        lines = self.engine.run(exp.select(*keys, exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by("1", "2"))
+        codes = domain.encode(lines.column("y").combine_chunks(), name)
+        counts = np.zeros((len(column.records) if column else 1, domain.size), dtype=np.int64)
+        places = lines.column("z").combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp)
+        counts[places, codes] = lines.column("n").combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
+        return counts
+
+    @cached_property
     def published(self) -> Published:
         """What the query layer has to know of it."""
         manifest = self.manifest
         names = [column.name for column in manifest.columns]
-        return Published(names, manifest.domains, manifest.strata, manifest.role("stratum"), manifest.role("weight"))
+        return Published(names, manifest.domains, self.strata, manifest.role("stratum"), manifest.role("weight"))
 
     def __repr__(self) -> str:
         perturbed = ", ".join(self.manifest.sensitive)

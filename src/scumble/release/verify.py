@@ -9,13 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.parquet as pq
-from sqlglot import exp
 
 from scumble.channel import Channel
-from scumble.domain import Domain
-from scumble.engines.engine import TABLE
 from scumble.errors import SchemaError
 from scumble.release.release import Release
 
@@ -39,9 +35,9 @@ def verify(release: Release) -> list[Check]:
     manifest = release.manifest
     sealed = Check("hashes", True, f"manifest and {len(manifest.files)} files are as they were written")
     checks = [sealed, _schema(release), _rows(release)]
-    checks += [Check("guarantee", g.holds(manifest.strata), g.statement) for g in manifest.guarantees]
-    for name, domain in manifest.domains.items():
-        checks += _channels(release, name, domain, [stratum[name] for stratum in manifest.strata])
+    checks += [Check("guarantee", g.holds(release.strata), g.statement) for g in manifest.guarantees]
+    for name in manifest.domains:
+        checks += _channels(release, name, [stratum[name] for stratum in release.strata])
     return checks
 
 
@@ -62,9 +58,9 @@ def _rows(release: Release) -> Check:
     )
 
 
-def _channels(release: Release, name: str, domain: Domain, channels: list[Channel]) -> list[Check]:
+def _channels(release: Release, name: str, channels: list[Channel]) -> list[Check]:
     try:
-        counts = published_counts(release, name, domain)
+        counts = release.published_counts(name)
     except SchemaError as error:
         return [Check(f"channel of {name}", False, str(error))]
     several = len(channels) > 1
@@ -88,19 +84,6 @@ def _retained(channel: Channel) -> str:
         if channel.constant
         else f"{channel.retention.min():.4g} to {channel.retention.max():.4g}"
     )
-
-
-def published_counts(release: Release, name: str, domain: Domain) -> npt.NDArray[np.int64]:
-    """How often each value of the domain is published, in each stratum."""
-    stratum = release.manifest.role("stratum")
-    keys = [exp.column(name, quoted=True).as_("y")]
-    keys.append(exp.column(stratum, quoted=True).as_("z") if stratum else exp.Literal.number(0).as_("z"))
-    lines = release.engine.run(exp.select(*keys, exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by("1", "2"))
-    codes = domain.encode(lines.column("y").combine_chunks(), name)
-    counts = np.zeros((len(release.manifest.strata), domain.size), dtype=np.int64)
-    places = lines.column("z").combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp)
-    counts[places, codes] = lines.column("n").combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return counts
 
 
 def least_probable(counts: npt.NDArray[np.int64], channel: Channel) -> float:

@@ -1,0 +1,102 @@
+"""Replacement by the column's own values: identity perturbation, and swapping.
+
+    identity   a value that is not retained is redrawn from the column's own distribution (the value of a random row)
+    swapped    the values that are not retained are permuted among themselves; the column keeps its exact counts
+
+Both have P = p I + (1 - p) r 1^T with r the column's own distribution, which whoever has the release reconstructs from it: published
+and true counts have the same mean. Both look better than uniform replacement, because replacements are plausible; and both protect
+less: a rare value is hardly ever drawn, so seeing it all but proves it. With r_j = 1/n and p = 0.2, a value that one person has is
+true with probability near 1 where it is seen. The guarantee that holds is against (1, rho1, rho2)-breaches,
+
+    rho1 < (rho2 - p) / (1 - p)
+
+which conditions on "published in S" and on the column's own distribution as prior.
+"""
+
+from scumble.coins import Coins, own_threshold
+from scumble.errors import ParameterError
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.parameters import number, probability
+from scumble.privacy.breach import identity_safe
+from scumble.privacy.guarantee import CONDITIONS, NOT_COVERED, Guarantee, dependence_of_domains
+from scumble.schema import NoSettings, Spec, Target
+
+RARE = 20
+"""A value with fewer rows than this is warned of by name."""
+
+
+def plan_identity(profile: Profile, spec: Spec) -> Plan:
+    """Fresh draws from the column's own distribution."""
+    return _plan("identity", profile, spec)
+
+
+def plan_swapped(profile: Profile, spec: Spec) -> Plan:
+    """The column's own values, permuted."""
+    return _plan("swapped", profile, spec)
+
+
+def _plan(mechanism: str, profile: Profile, spec: Spec) -> Plan:
+    spec.settings_as(NoSettings)
+    targets = {name: spec.columns[name].privacy or spec.privacy for name in profile.domains}
+    coins = {name: own_threshold(_retention(targets[name], mechanism), profile.domains[name].size) for name in targets}
+    return Plan(
+        mechanism,
+        [coins],
+        [_guarantee(name, coins[name], target) for name, target in targets.items() if target.rho1 is not None],
+        dependence_of_domains(profile.from_data) + [_dependence(name, mechanism) for name in coins],
+        [
+            *NOT_COVERED,
+            "Rare values: one that few rows have is hardly ever drawn as a replacement, so where it is seen it is true.",
+        ],
+        warnings=[text for name in coins if (text := _rare(name, profile, mechanism))],
+    )
+
+
+def _retention(target: Target, mechanism: str) -> float:
+    if target.gamma is not None or target.epsilon is not None:
+        raise ParameterError(
+            f"{mechanism} perturbation has no bound on gamma or epsilon, because replacements follow the data; "
+            'give retain, or rho1 and rho2, or use mechanism = "uniform"'
+        )
+    if target.rho1 is None or target.rho2 is None:
+        return float(target.channel(2).retain)
+    low, high = probability(target.rho1, "rho1"), probability(target.rho2, "rho2")
+    target.channel(2)  # says what is wrong with the two
+    return (high - low) / (1 - low) * (1 - 1e-9)  # the condition is strict
+
+
+def _guarantee(name: str, coins: Coins, target: Target) -> Guarantee:
+    low, high = number(target.rho1, "rho1"), number(target.rho2, "rho2")
+    assert identity_safe(coins.retention, low, high)
+    return Guarantee(
+        kind="own_distribution",
+        columns=[name],
+        statement=f"A property of the row's {name} that was believed with probability at most {low:.6g} is believed with less than {high:.6g} "
+        "after seeing that the published value has it.",
+        parameters={"rho1": low, "rho2": high, "retain": coins.retention},
+        conditions=[
+            *CONDITIONS[:2],
+            "What the attacker believed is the column's own distribution; for other beliefs nothing is promised.",
+            "The attacker uses that the published value has the property, not which value it is: seeing a rare value tells far more.",
+        ],
+    )
+
+
+def _dependence(name: str, mechanism: str) -> str:
+    if mechanism == "swapped":
+        return f"The published counts of {name!r} are exactly those of the table: all of them are told."
+    return f"The replacements of {name!r} follow the table's own distribution, which the release tells up to the noise of its coins."
+
+
+def _rare(name: str, profile: Profile, mechanism: str) -> str | None:
+    counts = profile.counts[name]
+    rare = [
+        str(v) for v, c in zip(profile.domains[name].values.to_pylist(), counts.tolist(), strict=True) if 0 < c < RARE
+    ][:100]
+    if not rare:
+        return None
+    shown = ", ".join(rare[:5]) + (", ..." if len(rare) > 5 else "")
+    return (
+        f"{mechanism} perturbation hides rare values badly, and {len(rare)} values of {name!r} have fewer than {RARE} rows ({shown}); "
+        'merge them, or use mechanism = "uniform"'
+    )
