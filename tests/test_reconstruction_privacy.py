@@ -7,16 +7,9 @@ import numpy as np
 import pytest
 
 from scumble.errors import ParameterError
-from scumble.privacy.reconstruction import (
-    Tails,
-    fails,
-    lambda_limits,
-    rung_for,
-    rungs,
-    sample_size,
-    tails,
-    violations,
-)
+from scumble.privacy.reconstruction import rung_for, rungs, sample_size
+from scumble.privacy.tails import Tails, fails, lambda_limits, tails
+from scumble.privacy.violations import violations
 
 
 def by_fractions(n, c, p, m, lam):

@@ -147,7 +147,7 @@ def hypergeometric_split(stream: Stream, counts: Any, size: Any) -> Counts:
     >>> hypergeometric_split(Entropy.seeded(1).stream("doc"), [[500, 500], [1, 2]], [10, 3]).tolist()
     [[4, 6], [1, 2]]
     """
-    pool, wanted = _groups(counts, size)
+    pool, wanted = group_counts(counts, size)
     sample = np.zeros_like(pool)
     while len(rows := np.flatnonzero((wanted > 0) & (pool.sum(axis=1) > wanted))):
         chosen = half(stream, pool[rows])
@@ -169,14 +169,14 @@ def proportional_split(stream: Stream, counts: Any, size: Any) -> Counts:
     >>> proportional_split(Entropy.seeded(1).stream("doc"), [[600, 300, 100]], [10]).tolist()
     [[6, 3, 1]]
     """
-    pool, wanted = _groups(counts, size)
+    pool, wanted = group_counts(counts, size)
     totals = pool.sum(axis=1)
-    start = _below(stream, np.maximum(totals, 1))
+    start = below(stream, np.maximum(totals, 1))
     steps = np.cumsum(pool, axis=1) * wanted[:, np.newaxis] + start[:, np.newaxis]
     return np.asarray(np.diff(steps // np.maximum(totals, 1)[:, np.newaxis], axis=1, prepend=0))
 
 
-def _below(stream: Stream, bound: Any) -> Counts:
+def below(stream: Stream, bound: Any) -> Counts:
     """Uniform integers from 0 to bound - 1, exactly: words that would favour the small ones are drawn again."""
     bounds = _counts(bound).ravel().astype(np.uint64)
     drawn = np.zeros(bounds.shape, dtype=np.uint64)
@@ -188,7 +188,7 @@ def _below(stream: Stream, bound: Any) -> Counts:
     return drawn.astype(np.int64).reshape(np.shape(bound))
 
 
-def _groups(counts: Any, size: Any) -> tuple[Counts, Counts]:
+def group_counts(counts: Any, size: Any) -> tuple[Counts, Counts]:
     """Counts by group and value, and a sample size for each group."""
     pool = _counts(counts).copy()
     if pool.ndim != 2:
