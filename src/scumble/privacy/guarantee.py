@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from scumble.channel import Channel, gamma_bound
 from scumble.errors import InternalError
 from scumble.privacy.breach import breach_limit, identity_safe
+from scumble.privacy.values import within
 
 
 class Guarantee(BaseModel):
@@ -20,9 +21,13 @@ class Guarantee(BaseModel):
     statement: str
     parameters: dict[str, float]
     conditions: list[str]
+    bounds: list[list[float | None]] | None = None
+    """Where values or sub-tables have bounds of their own: for each stratum a factor for each value, or one for all."""
 
     def holds(self, strata: Sequence[dict[str, Channel]]) -> bool:
         """Whether the channels, in every stratum, give what is stated, computed anew from them."""
+        if self.kind in BOUNDED:
+            return BOUNDED[self.kind](self, strata)
         if self.kind not in CHECKS:
             raise InternalError(f"no check is known for a guarantee of kind {self.kind!r}")
         check = CHECKS[self.kind]
@@ -128,3 +133,21 @@ CHECKS: dict[str, Callable[[dict[str, float], list[Channel]], bool]] = {
     "breach": _breach,
     "rho": lambda given, channels: _joint(channels) <= gamma_bound(given["rho1"], given["rho2"]) * (1 + ROUNDING),
 }
+
+
+def _value_odds(given: Guarantee, strata: Sequence[dict[str, Channel]]) -> bool:
+    channels = [channels[name] for channels in strata for name in given.columns]
+    return within(channels, given.bounds or [], bool(given.parameters["downward"]), ROUNDING)
+
+
+def _subtable_posterior(given: Guarantee, strata: Sequence[dict[str, Channel]]) -> bool:
+    """The channels keep the odds that the priors in the sub-tables allow, and what that came to is not above rho2."""
+    reached = given.parameters["largest_posterior"] <= given.parameters["rho2"] * (1 + ROUNDING)
+    return reached and _value_odds(given, strata)
+
+
+BOUNDED: dict[str, Callable[[Guarantee, Sequence[dict[str, Channel]]], bool]] = {
+    "value_odds": _value_odds,
+    "subtable_posterior": _subtable_posterior,
+}
+"""Checks against bounds of single values or sub-tables, which look at all strata."""
