@@ -13,8 +13,10 @@ from scumble import Channel
 from scumble.channel import IndistinguishableValues
 from scumble.entropy import Entropy
 from scumble.errors import ParameterError
-from scumble.query import likelihood
-from scumble.query.likelihood import bootstrap, maximize, plain
+from scumble.query import bootstrap as bootstrap_module
+from scumble.query import kronecker, likelihood
+from scumble.query.bootstrap import bootstrap
+from scumble.query.likelihood import maximize, plain
 
 
 def matrix(channels):
@@ -96,7 +98,7 @@ def test_a_general_optimiser_finds_nothing_better():
 def test_the_closed_form_of_one_column_is_where_the_iteration_goes(one, seed, rows):
     y = published(seed, [one], rows, sparse=True)
     closed = maximize(y, [one])
-    iterated = likelihood._newton(y, likelihood._Axes([one]), 1e-7, np.full(one.size, rows / one.size))
+    iterated = likelihood._newton(y, kronecker.Axes([one]), 1e-7, np.full(one.size, rows / one.size))
     assert closed.method == "closed form"
     assert closed.iterations == 0
     assert closed.gap <= 1e-9 * rows
@@ -109,7 +111,7 @@ def test_the_closed_form_of_one_column_is_where_the_iteration_goes(one, seed, ro
 def test_an_extrapolation_that_wanders_does_not_stop_the_rest():
     """On this table SQUAREM goes back and forth for ever; what follows it finds the maximum."""
     y, channel = np.array([143.0, 32.0]), Channel(0.2, [0.8, 0.2])
-    operator = likelihood._Halves([channel], [])
+    operator = kronecker.Halves([channel], [])
     start = np.full((2, 1), y.sum() / 2)
     assert not likelihood._squarem(y.reshape(2, 1), operator, 1e-9, start, 10_000).converged
     found = likelihood._iterated(y.reshape(2, 1), operator, 1e-6, start)
@@ -164,7 +166,7 @@ def test_newton_and_squarem_agree():
     channels = [Channel(0.6, size=2)] * 5
     y = published(2, channels, 20_000, sparse=True)
     start = np.full(y.shape, 20_000 / y.size)
-    operator = likelihood._Axes(channels)
+    operator = kronecker.Axes(channels)
     newton = likelihood._newton(y, operator, 1e-7, start)
     squarem = likelihood._squarem(y, operator, 1e-6, start, 100_000)
     assert newton.converged
@@ -176,9 +178,9 @@ def test_newton_and_squarem_agree():
 def test_halves_and_axes_are_the_same_operator(channels):
     size = [c.size for c in channels]
     x = np.random.default_rng(0).random(size)
-    axes = likelihood._Axes(channels)
+    axes = kronecker.Axes(channels)
     for cut in range(1, len(size) + 1):
-        halves = likelihood._Halves(channels[:cut], channels[cut:])
+        halves = kronecker.Halves(channels[:cut], channels[cut:])
         square = x.reshape(halves.shape)
         for name in ("forward", "back", "back_squares", "solve"):
             np.testing.assert_allclose(getattr(halves, name)(square).reshape(size), getattr(axes, name)(x), atol=1e-9)
@@ -218,7 +220,9 @@ def test_published_again_the_channel_is_the_one_given():
     """Sample size 2,000 tables of 400 rows; each cell's mean within 5.5 standard errors: false alarms below 4e-8 a cell, 1e-6 in all."""
     channels = [Channel([0.2, 0.5, 0.9], [0.2, 0.3, 0.5]), Channel(0.3, [0.8, 0.2])]
     truth = np.array([[100, 0], [50, 150], [0, 100]])
-    tables = likelihood._published(np.broadcast_to(truth, (2000, 3, 2)), channels, Entropy.seeded(11).stream("test"))
+    tables = bootstrap_module._published(
+        np.broadcast_to(truth, (2000, 3, 2)), channels, Entropy.seeded(11).stream("test")
+    )
     assert (tables.sum(axis=(1, 2)) == 400).all()
     A = matrix(channels)
     expected, variance = A @ truth.ravel(), (A * (1 - A)) @ truth.ravel()
@@ -246,7 +250,7 @@ def test_bootstrap_intervals_cover(columns):
     figures[0][(0,) * columns], figures[1][(1,) * columns], figures[2][0] = 1, 1, 1
     true = (figures * truth).sum(axis=tuple(range(1, columns + 1)))
     hits = np.zeros(3)
-    for y in likelihood._published(np.broadcast_to(truth, (tables, *shape)), channels, stream):
+    for y in bootstrap_module._published(np.broadcast_to(truth, (tables, *shape)), channels, stream):
         found = bootstrap(y, channels, figures, level=0.95, draws=99, stream=stream)
         assert (found.low <= found.value + 1e-9).all()
         assert (found.value <= found.high + 1e-9).all()

@@ -12,7 +12,7 @@ def command(
     release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
     sql: Annotated[str, typer.Argument(help="SELECT ... FROM release ...", show_default=False)],
     level: Annotated[str, typer.Option(help="How often an interval holds the truth.")] = "0.95",
-    method: Annotated[str, typer.Option(help="How to estimate: unbiased.")] = "unbiased",
+    method: Annotated[str, typer.Option(help="How to estimate: unbiased, or likelihood (never negative).")] = "unbiased",
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Ask a release a question: COUNT(*), SUM, AVG with WHERE, GROUP BY, ORDER BY and LIMIT."""

@@ -19,9 +19,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.engines.engine import Engine
-from scumble.errors import ParameterError
+from scumble.errors import ParameterError, did_you_mean
 from scumble.estimate import Estimate, Estimates
 from scumble.parameters import number
+from scumble.query.cells import Cells
 from scumble.query.compile import Published, Question, compile_query, perturbed_column
 from scumble.query.parse import Aggregate, Group, parse
 from scumble.query.reconstruct import Moments, Ratio, Whole
@@ -32,20 +33,34 @@ FEW = 10
 Numbers = npt.NDArray[np.float64]
 
 
-def ask(sql: str, published: Published, engine: Engine, level: Any) -> Estimates:
+METHODS = ("unbiased", "likelihood")
+
+
+def ask(sql: str, published: Published, engine: Engine, level: Any, method: str = "unbiased") -> Estimates:
     """The answer to a question."""
+    if method not in METHODS:
+        raise ParameterError(f"there is no method {method!r}{did_you_mean(method, METHODS)}")
     share = number(level, "level")
     if not 0 < share < 1:
         raise ParameterError(
             f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
         )
-    question = compile_query(parse(sql, published.columns), published, engine)
-    found = Whole(question, engine.run(question.statement))
-    z = NormalDist().inv_cdf(0.5 + share / 2)
+    question = compile_query(parse(sql, published.columns), published, engine, by_value=method == "likelihood")
+    return answer(question, Whole(question, Cells(question, engine.run(question.statement))), share, method)
+
+
+def answer(question: Question, found: Whole, level: float, method: str = "unbiased") -> Estimates:
+    """Estimates from sums."""
+    z = NormalDist().inv_cdf(0.5 + level / 2)
     estimates = [_estimate(a, question, found, z) for a in question.query.aggregates]
+    notes = _notes(question, found, estimates)
+    if method == "likelihood" and not question.exact:
+        from scumble.query.likely import likely
+
+        estimates, how = likely(question, found, estimates, level)
+        notes += how
     names = [output.name for output in question.query.outputs]
-    answer = Estimates(names, _group_columns(question, found), estimates, share, _notes(question, found, estimates))
-    return _arranged(answer, question)
+    return _arranged(Estimates(names, _group_columns(question, found), estimates, level, notes), question)
 
 
 def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) -> Estimate:

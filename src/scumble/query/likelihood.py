@@ -20,17 +20,15 @@ Derivations and measured coverage: docs/proofs/likelihood.md.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
 
 from scumble.channel import Channel, IndistinguishableValues
-from scumble.entropy import Entropy, Stream
 from scumble.errors import ParameterError
 from scumble.parameters import number
+from scumble.query.kronecker import Operator, operator_of, whole
 
 Tensor = npt.NDArray[np.float64]
 
@@ -55,16 +53,6 @@ class Likelihood:
     """Whether the gap that was asked for was reached."""
 
 
-@dataclass(frozen=True)
-class Intervals:
-    """For each functional: its value at the maximum, the standard error of the pivot, and the interval."""
-
-    value: Tensor
-    se: Tensor
-    low: Tensor
-    high: Tensor
-
-
 def maximize(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, start: Any = None) -> Likelihood:
     """The non-negative true counts, of the same total, under which the published counts y are likeliest.
 
@@ -85,7 +73,7 @@ def maximize(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, start: A
         raise ParameterError(
             f"gap must be above 0, not {gap}; 0.001 is far below what the noise of any table allows to see"
         )
-    begin, operator = _start(start, shape, counts), _operator(axes)
+    begin, operator = _start(start, shape, counts), operator_of(axes)
     y, begin = counts.reshape(operator.shape), begin.reshape(operator.shape)
     found = _direct(y, axes, operator, wanted) or _iterated(y, operator, wanted, begin)
     return replace(found, counts=found.counts.reshape(shape))
@@ -94,7 +82,7 @@ def maximize(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, start: A
 def plain(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, limit: int = 100_000) -> Likelihood:
     """The same maximum by iterative Bayes as it is published: A built, no acceleration. For comparison only."""
     counts, shape, axes = _checked(y, channels)
-    A, flat, n = _whole(axes), counts.ravel(), counts.sum()
+    A, flat, n = whole(axes), counts.ravel(), counts.sum()
     x, left, done = np.full(flat.size, n / flat.size), np.inf, 0
     while n > 0:
         g = A.T @ (flat / (A @ x + TINY))
@@ -103,46 +91,6 @@ def plain(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, limit: int 
             break
         x, done = x * g, done + 1
     return Likelihood(x.reshape(shape), left if n else 0.0, done, "plain", bool(left <= gap or n == 0))
-
-
-def bootstrap(
-    y: Any,
-    channels: Sequence[Channel],
-    functionals: Any,
-    *,
-    level: float = 0.95,
-    draws: int = 200,
-    stream: Stream | None = None,
-) -> Intervals:
-    """Intervals for sums of functional * true counts, around the maximum: a parametric bootstrap of the unbiased pivot.
-
-    Tables are published again from the estimate, and the error of the UNBIASED figure in them is carried over to the unbiased
-    figure of y. That error has mean 0 whatever the truth and a variance linear in it, so it is the same at the border of
-    the possible as inside; the error of the maximum itself is not, and its percentiles cover as little as 0% there. What is
-    impossible is cut off, and the interval is widened, where need be, to hold the maximum.
-
-    functionals   one for each figure, over the states: shape (figures, *shape of y)
-    level         how often an interval holds the truth, over the coins of the publication
-    """
-    h, shape, probability = np.asarray(functionals, dtype=np.float64), np.shape(y), number(level, "level")
-    if h.shape[1:] != shape or h.ndim != len(shape) + 1:
-        raise ParameterError(f"functionals need the shape (figures, {', '.join(map(str, shape))}), not {h.shape}")
-    rank = int((draws + 1) * (1 - probability) / 2 + 1e-9)
-    if not 0 < probability < 1 or rank < 1:
-        raise ParameterError(
-            f"an interval of level {level} needs more than {draws} draws: at least 2 / (1 - level) - 1"
-        )
-    best = maximize(y, channels)
-    weights, axes = _weights(h, channels), tuple(range(1, h.ndim))
-    truth = _whole_numbers(best.counts)
-    tables = _published(
-        np.broadcast_to(truth, (draws, *shape)), channels, stream or Entropy.system().stream("bootstrap")
-    )
-    errors = np.sort(np.tensordot(tables, weights, (axes, axes)) - (h * truth).sum(axis=axes), axis=0)
-    value, unbiased, n = (h * best.counts).sum(axis=axes), (weights * y).sum(axis=axes), truth.sum()
-    low = np.minimum(np.maximum(unbiased - errors[-rank], n * h.min(axis=axes)), value)
-    high = np.maximum(np.minimum(unbiased - errors[rank - 1], n * h.max(axis=axes)), value)
-    return Intervals(value, errors.std(axis=0), low, high)
 
 
 def _checked(y: Any, channels: Sequence[Channel]) -> tuple[Tensor, tuple[int, ...], list[Channel]]:
@@ -178,7 +126,7 @@ def _start(start: Any, shape: tuple[int, ...], counts: Tensor) -> Tensor:
     return np.asarray(given.reshape(counts.shape) * (n / given.sum()))
 
 
-def _direct(y: Tensor, axes: Sequence[Channel], operator: "Operator", gap: float) -> Likelihood | None:
+def _direct(y: Tensor, axes: Sequence[Channel], operator: Operator, gap: float) -> Likelihood | None:
     """The maximum without iteration, where there is such a way; its own certificate decides whether it is one."""
     n = float(y.sum())
     if n == 0:
@@ -210,7 +158,7 @@ def _one_column(y: Tensor, channel: Channel) -> Tensor:
     return np.asarray(x * (n / x.sum()))
 
 
-def _iterated(y: Tensor, operator: "Operator", gap: float, start: Tensor) -> Likelihood:
+def _iterated(y: Tensor, operator: Operator, gap: float, start: Tensor) -> Likelihood:
     """SQUAREM for easy tables; then Newton, from a point a little away from the border, where it would be stuck."""
     found = _squarem(y, operator, gap, start, EASY)
     if found.converged:
@@ -219,7 +167,7 @@ def _iterated(y: Tensor, operator: "Operator", gap: float, start: Tensor) -> Lik
     return better if better.gap < found.gap else found
 
 
-def _squarem(y: Tensor, operator: "Operator", gap: float, x: Tensor, limit: int) -> Likelihood:
+def _squarem(y: Tensor, operator: Operator, gap: float, x: Tensor, limit: int) -> Likelihood:
     """EM steps x -> x1 -> x2, then x + 2 a r + a^2 v with r = x1 - x, v = x2 - x1 - r, a = -<r, v> / <v, v>.
 
     EM's linear part is self-adjoint under <u, v> = sum u v / x, the metric of Fisher, so a is measured in that one. An
@@ -241,7 +189,7 @@ def _squarem(y: Tensor, operator: "Operator", gap: float, x: Tensor, limit: int)
         x = np.maximum(x + (2 * a) * r + (a * a) * v, 0.01 * x2) if a > 1 else x2
 
 
-def _newton(y: Tensor, operator: "Operator", gap: float, x: Tensor, limit: int = 40) -> Likelihood:
+def _newton(y: Tensor, operator: Operator, gap: float, x: Tensor, limit: int = 40) -> Likelihood:
     """A primal-dual interior point for max sum y ln(Ax) - sum x, which has the same maximum without the condition on the total.
 
         w (A x) = y,        A^T w + s = 1,        x s = 0,        x, s, w >= 0
@@ -268,7 +216,7 @@ def _newton(y: Tensor, operator: "Operator", gap: float, x: Tensor, limit: int =
 
 
 def _newton_step(
-    operator: "Operator", y: Tensor, x: Tensor, s: Tensor, w: Tensor, exact: float
+    operator: Operator, y: Tensor, x: Tensor, s: Tensor, w: Tensor, exact: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Mehrotra's predictor, which aims at x s = 0, then the corrector, which knows how far the predictor got."""
     z, miss = operator.forward(x) + TINY, 1 - operator.back(w) - s
@@ -309,128 +257,3 @@ def _length(values: Tensor, step: Tensor) -> float:
     """How much of a step keeps all values positive, at most the whole."""
     falling = step < 0
     return min(1.0, 0.995 * float((-values[falling] / step[falling]).min())) if falling.any() else 1.0
-
-
-def _whole(axes: Sequence[Channel]) -> Tensor:
-    """A itself, or the part of it that belongs to some of the axes."""
-    whole: Tensor = np.eye(1)
-    for channel in axes:
-        whole = np.asarray(np.kron(whole, channel.matrix()), dtype=np.float64)
-    return whole
-
-
-class _Halves:
-    """A as two dense factors: x is a matrix, A x = left x right^T."""
-
-    def __init__(self, left: Sequence[Channel], right: Sequence[Channel]) -> None:
-        self._left, self._right = _whole(left), _whole(right)
-        self._left_t, self._right_t = np.ascontiguousarray(self._left.T), np.ascontiguousarray(self._right.T)
-        self.shape: tuple[int, ...] = (len(self._left), len(self._right))
-
-    def forward(self, x: Tensor) -> Tensor:
-        product: Tensor = np.dot(np.dot(self._left, x), self._right_t)
-        return product
-
-    def back(self, g: Tensor) -> Tensor:
-        product: Tensor = np.dot(np.dot(self._left_t, g), self._right)
-        return product
-
-    def back_squares(self, g: Tensor) -> Tensor:
-        product: Tensor = np.dot(np.dot(self._left_t**2, g), self._right**2)
-        return product
-
-    def solve(self, y: Tensor) -> Tensor:
-        return np.linalg.solve(self._left, np.linalg.solve(self._right, y.T).T)
-
-
-class _Axes:
-    """A one axis after the other, each in the O(m) of its channel."""
-
-    def __init__(self, axes: Sequence[Channel]) -> None:
-        self._axes = axes
-        self.shape = tuple(channel.size for channel in axes)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self._along(x, [channel.apply for channel in self._axes])
-
-    def back(self, g: Tensor) -> Tensor:
-        return self._along(g, [channel.expect for channel in self._axes])
-
-    def back_squares(self, g: Tensor) -> Tensor:
-        return self._along(g, [partial(_expect_squares, channel) for channel in self._axes])
-
-    def solve(self, y: Tensor) -> Tensor:
-        return self._along(y, [channel.solve for channel in self._axes])
-
-    @staticmethod
-    def _along(tensor: Tensor, steps: Sequence[Callable[[Tensor], Tensor]]) -> Tensor:
-        for place, step in enumerate(steps):
-            tensor = np.moveaxis(step(np.moveaxis(tensor, place, 0)), 0, place)
-        return tensor
-
-
-Operator = _Halves | _Axes
-
-
-def _expect_squares(channel: Channel, g: Tensor) -> Tensor:
-    """sum_j P[j, i]^2 g_j, in O(m)."""
-    shape = (-1, *[1] * (g.ndim - 1))
-    p, r = channel.retention.reshape(shape), channel.replace.reshape(shape)
-    return np.asarray(p * (p + 2 * (1 - p) * r) * g + (1 - p) ** 2 * (r**2 * g).sum(axis=0))
-
-
-def _operator(axes: Sequence[Channel]) -> Operator:
-    """Halves of the most equal size, unless one axis after the other is less work."""
-    sizes = [channel.size for channel in axes]
-    cut = min(range(1, len(sizes) + 1), key=lambda i: math.prod(sizes[:i]) + math.prod(sizes[i:]))
-    work = math.prod(sizes[:cut]) + math.prod(sizes[cut:])
-    return _Halves(axes[:cut], axes[cut:]) if work <= 64 * len(sizes) else _Axes(axes)
-
-
-def _weights(functionals: Tensor, channels: Sequence[Channel]) -> Tensor:
-    """The weight of each published state in the unbiased figure, for each functional."""
-    weights = functionals
-    for place, channel in enumerate(channels, start=1):
-        weights = np.moveaxis(channel.weights(np.moveaxis(weights, place, 0)), 0, place)
-    return weights
-
-
-def _whole_numbers(counts: Tensor) -> npt.NDArray[np.int64]:
-    """Counts rounded so that their sum is the rounded sum: the largest remainders are rounded up."""
-    down = np.floor(counts).astype(np.int64)
-    missing = round(float(counts.sum())) - int(down.sum())
-    down.ravel()[np.argsort((down - counts).ravel(), kind="stable")[:missing]] += 1
-    return down
-
-
-def _published(truth: npt.NDArray[np.int64], channels: Sequence[Channel], stream: Stream) -> npt.NDArray[np.int64]:
-    """Tables of true counts, published: on each axis a binomial number of each state is kept, and the rest, which has
-    forgotten its value, is thrown onto the axis by the replacement distribution. As many draws as states, not rows.
-    """
-    for place, channel in enumerate(channels, start=1):
-        if channel.size > 1 and np.any(channel.retention < 1):
-            x = np.moveaxis(truth, place, 0)
-            kept = _binomial(x, channel.retention.reshape(-1, *[1] * (x.ndim - 1)), stream)
-            truth = np.moveaxis(kept + _thrown((x - kept).sum(axis=0), channel.replace, stream), 0, place)
-    return truth
-
-
-def _thrown(count: npt.NDArray[np.int64], distribution: Tensor, stream: Stream) -> npt.NDArray[np.int64]:
-    """A multinomial draw, one conditional binomial after the other; the values come first."""
-    rest = np.append(np.cumsum(distribution[::-1])[::-1], 0.0)
-    out = []
-    for j, share in enumerate(distribution):
-        hit = _binomial(count, np.float64(min(1.0, share / rest[j]) if rest[j + 1] > 0 else float(share > 0)), stream)
-        out.append(hit)
-        count = count - hit
-    return np.stack(out)
-
-
-def _binomial(count: npt.NDArray[np.int64], chance: Any, stream: Stream) -> npt.NDArray[np.int64]:
-    """Binomial draws: the inverse distribution function at uniform numbers of 53 bits, so right to about 1e-16 a tail."""
-    chances = np.broadcast_to(chance, count.shape)
-    out = np.where(chances == 1, count, 0)
-    open_ = (count > 0) & (chances > 0) & (chances < 1)
-    words = stream.integers(int(open_.sum()), 64) >> np.uint64(11)
-    out[open_] = binom.ppf((words + 0.5) * 2.0**-53, count[open_], chances[open_])
-    return out

@@ -18,7 +18,6 @@ published number: with one retention p, replacement moments m_c = sum_{i in c} r
 """
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -28,13 +27,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.channel import Channel, IndistinguishableValues, Vector
-from scumble.errors import QueryError
-from scumble.query.compile import Question, null_states, perturbed_column, raw_cells
+from scumble.query.cells import Cells
+from scumble.query.compile import Question, null_states, perturbed_column
 from scumble.query.normalize import Perturbed, truth_table
 from scumble.query.parse import Aggregate
 
 Tensor = npt.NDArray[np.float64]
-MOST_ROWS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -62,85 +60,6 @@ class Ratio:
         )
 
 
-class Cells:
-    """The lines that the statement gave, indexed by public group, grouped values and cells."""
-
-    def __init__(self, question: Question, lines: pa.Table) -> None:
-        self.question = question
-        self.lines = lines
-        self.shape = tuple(axis.domain.size for axis in question.grouped)
-        self.groups, self._group = _public_groups(lines, len(question.publics))
-        self.width = int(np.prod(self.shape, dtype=np.int64)) if self.shape else 1
-        if len(self.groups) * self.width > MOST_ROWS:
-            raise QueryError(
-                f"the answer would have {len(self.groups) * self.width:,} rows; group by less, or narrow it with WHERE"
-            )
-        codes = [axis.domain.encode(self._column(f"y{i}"), axis.name) for i, axis in enumerate(question.grouped)]
-        self._row = self._group * self.width + (np.ravel_multi_index(codes, self.shape) if codes else 0)
-        self.rest = tuple(axis.count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
-        self._cell = self._cell_index()
-
-        column = self.lines.schema.get_field_index("z")
-        self._stratum = None if column < 0 else self._column("z").to_numpy(zero_copy_only=False)
-        self._of: int | None = None
-
-    def of(self, stratum: int) -> "Cells":
-        """The lines of one stratum; the others count nothing."""
-        if self._stratum is None:
-            return self
-        part = copy(self)
-        part._of = stratum
-        return part
-
-    def numbers(self, name: str, order: int = 1) -> Vector:
-        """A column of sums, of first or second order in the weights of rows; a sum over nothing is 0."""
-        second = f"{name}2"
-        column = self._column(second if order == 2 and second in self.lines.schema.names else name)
-        return np.asarray(column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False))
-
-    def gather(self, weights: Tensor, sums: Vector) -> Tensor:
-        """Sums over all lines of one group and one published value, each times the weight of its cells."""
-        weighted = weights.reshape(-1)[self._cell] * sums
-        if self._of is not None and self._stratum is not None:
-            weighted = weighted * (self._stratum == self._of)
-        total = np.bincount(self._row, weights=weighted, minlength=len(self.groups) * self.width).astype(np.float64)
-        return total.reshape(len(self.groups), *self.shape)
-
-    def _column(self, name: str) -> pa.Array:
-        return self.lines.column(name).combine_chunks()
-
-    def _cell_index(self) -> npt.NDArray[np.intp]:
-        parts: list[npt.NDArray[np.intp]] = []
-        for i, axis in enumerate(self.question.others):
-            if axis.count == 1:
-                parts.append(np.zeros(self.lines.num_rows, dtype=np.intp))
-            elif raw_cells(axis):
-                parts.append(axis.cells[axis.domain.encode(self._column(f"c{i}"), axis.name)])
-            else:
-                parts.append(self._column(f"c{i}").to_numpy(zero_copy_only=False).astype(np.intp))
-        atoms = range(len(self.question.conditions.public_atoms))
-        parts += [self._column(f"a{i}").to_numpy(zero_copy_only=False).astype(np.intp) for i in atoms]
-        return np.ravel_multi_index(parts, self.rest) if parts else np.zeros(self.lines.num_rows, dtype=np.intp)
-
-
-def _public_groups(lines: pa.Table, count: int) -> tuple[pa.Table, npt.NDArray[np.intp]]:
-    """The distinct public groups, sorted, and which of them each line belongs to."""
-    if count == 0:
-        return pa.table({"all": [True]}), np.zeros(lines.num_rows, dtype=np.intp)
-    keys = lines.select([f"g{i}" for i in range(count)])
-    codes = np.zeros(lines.num_rows, dtype=np.int64)
-    for column in keys.columns:
-        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        codes = codes * max(1, len(encoded.dictionary)) + encoded.indices.to_numpy(zero_copy_only=False)
-        _, codes = np.unique(codes, return_inverse=True)
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    groups = keys.take(pa.array(first))
-    order = pa.compute.sort_indices(groups, sort_keys=[(name, "ascending") for name in groups.schema.names])
-    place = np.empty(len(first), dtype=np.intp)
-    place[order.to_numpy()] = np.arange(len(first))
-    return groups.take(order), place[inverse]
-
-
 Gathered = tuple[Tensor, Tensor, Tensor]
 """L, Q and M of the docstring above."""
 
@@ -151,7 +70,7 @@ class Reconstruction:
     def __init__(self, question: Question, cells: Cells, channels: dict[str, Channel]) -> None:
         self.question = question
         self.cells = cells
-        self._channels = channels
+        self.channels = channels
         self._collapsed = {axis.name: axis.collapsed(channels[axis.name]) for axis in question.others}
         self.truth = truth_table(question.conditions, [*question.grouped, *question.others])
 
@@ -206,8 +125,8 @@ class Reconstruction:
     def _perturbed_sum(self, column: str, place: int) -> Ratio:
         axis_place = next(i for i, axis in enumerate(self.question.others) if axis.name == column)
         axis = self.question.others[axis_place]
-        channel = self._channels[column]
-        if not self.question.published.constant(column):
+        channel = self.channels[column]
+        if axis.count == axis.domain.size:
             return self._valued_sum(column, axis_place)
         numbers = self.cells.numbers
         first = [numbers("n"), numbers(f"v{place}_s")]
@@ -279,7 +198,7 @@ class Reconstruction:
         """The mean square of B[d, y] where the true value is d, and the least of it where it is another."""
         hit, miss = np.ones(()), np.ones(())
         for axis in self.question.grouped:
-            channel = self._channels[axis.name]
+            channel = self.channels[axis.name]
             p, r = channel.retention, channel.replace
             if len(channel.never_retained):
                 return np.ones(self.cells.shape), np.zeros(self.cells.shape)
@@ -318,7 +237,7 @@ class Reconstruction:
 
     def _classes(self, present: str | None) -> list[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
         """The grouped values that leave the same condition on the other axes, with that condition."""
-        truth = self.truth & self._present(present)
+        truth = self.truth & self.present(present)
         rows = truth.reshape(self.cells.width, -1)
         kinds, which = np.unique(rows, axis=0, return_inverse=True)
         found = [
@@ -328,7 +247,8 @@ class Reconstruction:
         ]
         return found
 
-    def _present(self, column: str | None) -> npt.NDArray[np.bool_]:
+    def present(self, column: str | None) -> npt.NDArray[np.bool_]:
+        """Where a perturbed column is not missing, over all axes."""
         axes = [*self.question.grouped, *self.question.others]
         if column is None:
             return np.ones((1,) * self.truth.ndim, dtype=np.bool_)
@@ -349,30 +269,30 @@ class Reconstruction:
 
     def _solve(self, tensor: Tensor) -> Tensor:
         for place, axis in enumerate(self.question.grouped):
-            tensor = np.moveaxis(self._channels[axis.name].solve(np.moveaxis(tensor, place + 1, 0)), 0, place + 1)
+            tensor = np.moveaxis(self.channels[axis.name].solve(np.moveaxis(tensor, place + 1, 0)), 0, place + 1)
         return tensor
 
     def _solve_squares(self, tensor: Tensor) -> Tensor:
         for place, axis in enumerate(self.question.grouped):
             tensor = np.moveaxis(
-                self._channels[axis.name].solve_squares(np.moveaxis(tensor, place + 1, 0)), 0, place + 1
+                self.channels[axis.name].solve_squares(np.moveaxis(tensor, place + 1, 0)), 0, place + 1
             )
         return tensor
 
     def _names(self, error: IndistinguishableValues) -> list[str]:
         axes = [*self.question.grouped, *self.question.others]
-        lost = next((axis for axis in axes if len(self._channels[axis.name].never_retained) > 1), None)
+        lost = next((axis for axis in axes if len(self.channels[axis.name].never_retained) > 1), None)
         if lost is None:
             return []
-        values = lost.domain.values.take(pa.array(self._channels[lost.name].never_retained))
+        values = lost.domain.values.take(pa.array(self.channels[lost.name].never_retained))
         return [repr(value) for value in values.to_pylist()]
 
 
 class Whole:
     """The estimates of all strata together: rows have independent coins, so values and variances add up."""
 
-    def __init__(self, question: Question, lines: pa.Table) -> None:
-        self.cells = Cells(question, lines)
+    def __init__(self, question: Question, cells: Cells) -> None:
+        self.cells = cells
         strata = question.published.strata if not question.exact else [{}]
         self.parts = [Reconstruction(question, self.cells.of(i), channels) for i, channels in enumerate(strata)]
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from scumble.channel import Channel
 from scumble.engines.engine import TABLE, Engine
-from scumble.errors import ParameterError, ReleaseError
+from scumble.errors import ReleaseError
 from scumble.estimate import Estimates
 from scumble.query.compile import Published
 from scumble.release.manifest import FileRecord, Manifest, read_manifest
@@ -31,13 +31,11 @@ class Release:
         """The answer to a SELECT over the table `release`, each aggregate with its standard error and interval.
 
         level   how often an interval holds the truth
-        method  "unbiased"
+        method  "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
         """
         from scumble.query.answer import ask
 
-        if method != "unbiased":
-            raise ParameterError(f"there is no method {method!r}; there is: unbiased")
-        return ask(sql, self.published, self.engine, level)
+        return ask(sql, self.published, self.engine, level, method)
 
     def table(self) -> pa.Table:
         """The published rows."""

@@ -1,0 +1,135 @@
+"""What a statement gave, as sums by public group, published values of grouped columns, and cells of the others."""
+
+from copy import copy
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scumble.channel import Channel, Vector
+from scumble.errors import QueryError
+from scumble.query.compile import Question, raw_cells
+
+Tensor = npt.NDArray[np.float64]
+MOST_ROWS = 2_000_000
+"""Rows of an answer, at most."""
+MOST_STATES = 20_000_000
+"""Cells of a dense table, at most."""
+
+
+class Cells:
+    """Lines of sums; each line belongs to a row of the answer, to a cell of the other axes, and to a stratum."""
+
+    def __init__(self, question: Question, lines: pa.Table) -> None:
+        self.question = question
+        self.shape = tuple(axis.domain.size for axis in question.grouped)
+        """The grouped perturbed columns."""
+        self.rest = tuple(axis.count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
+        """The cells of the other perturbed columns, and the truth values of public conditions."""
+        self.width = int(np.prod(self.shape, dtype=np.int64)) if self.shape else 1
+        self.groups, group = _public_groups(lines, len(question.publics))
+        if len(self.groups) * self.width > MOST_ROWS:
+            rows = len(self.groups) * self.width
+            raise QueryError(f"the answer would have {rows:,} rows; group by less, or narrow it with WHERE")
+        self._row = group * self.width + _grouped_index(question, lines, self.shape)
+        self._cell = _cell_index(question, lines, self.rest)
+        self._sums = {name: _numbers(lines, name) for name in lines.schema.names if name[0] in "nv"}
+        self._stratum = _column(lines, "z").to_numpy(zero_copy_only=False) if "z" in lines.schema.names else None
+        self._of: int | None = None
+
+    def of(self, stratum: int) -> "Cells":
+        """The lines of one stratum; the others count nothing."""
+        if self._stratum is None:
+            return self
+        part = copy(self)
+        part._of = stratum
+        return part
+
+    def numbers(self, name: str, order: int = 1) -> Vector:
+        """A column of sums, of first or second order in the weights of rows."""
+        return self._sums.get(f"{name}2", self._sums[name]) if order == 2 else self._sums[name]
+
+    def gather(self, weights: Tensor, sums: Vector) -> Tensor:
+        """Sums over all lines of one row of the answer, each times the weight of its cells."""
+        weighted = weights.reshape(-1)[self._cell] * sums
+        if self._of is not None and self._stratum is not None:
+            weighted = weighted * (self._stratum == self._of)
+        total = np.bincount(self._row, weights=weighted, minlength=len(self.groups) * self.width).astype(np.float64)
+        return total.reshape(len(self.groups), *self.shape)
+
+    def dense(self, sums: Vector) -> Tensor:
+        """The sums as a table: public groups, grouped columns, cells of the others, truth values of public conditions."""
+        states = int(np.prod(self.rest, dtype=np.int64))
+        size = len(self.groups) * self.width * states
+        if size > MOST_STATES:
+            raise QueryError(
+                f"the table of states would have {size:,} cells; ask about fewer columns or groups at once"
+            )
+        if self._of is not None and self._stratum is not None:
+            sums = sums * (self._stratum == self._of)
+        table = np.bincount(self._row * states + self._cell, weights=sums, minlength=size).astype(np.float64)
+        return table.reshape(len(self.groups), *self.shape, *self.rest)
+
+    def published(self, channels: dict[str, Channel]) -> "Cells":
+        """The lines to be expected after publication, where these are those of the true values."""
+        axes = [*self.question.grouped, *self.question.others]
+        through = [channels[axis.name].collapse(axis.cells, axis.count) for axis in axes]
+        expected = copy(self)
+        expected._sums = {name: _pushed(self.dense(sums), through).reshape(-1) for name, sums in self._sums.items()}
+        states = int(np.prod(self.rest, dtype=np.int64))
+        places = np.arange(len(self.groups) * self.width * states)
+        expected._row, expected._cell = places // states, places % states
+        return expected
+
+
+def _pushed(table: Tensor, channels: list[Channel]) -> Tensor:
+    for place, channel in enumerate(channels, start=1):
+        table = np.moveaxis(channel.apply(np.moveaxis(table, place, 0)), 0, place)
+    return table
+
+
+def _column(lines: pa.Table, name: str) -> pa.Array:
+    return lines.column(name).combine_chunks()
+
+
+def _numbers(lines: pa.Table, name: str) -> Vector:
+    """A sum over nothing is 0."""
+    return np.asarray(_column(lines, name).cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False))
+
+
+def _grouped_index(question: Question, lines: pa.Table, shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
+    codes = [axis.domain.encode(_column(lines, f"y{i}"), axis.name) for i, axis in enumerate(question.grouped)]
+    return np.ravel_multi_index(codes, shape) if codes else np.zeros(lines.num_rows, dtype=np.intp)
+
+
+def _cell_index(question: Question, lines: pa.Table, rest: tuple[int, ...]) -> npt.NDArray[np.intp]:
+    parts: list[npt.NDArray[np.intp]] = []
+    for i, axis in enumerate(question.others):
+        if axis.count == 1:
+            parts.append(np.zeros(lines.num_rows, dtype=np.intp))
+        elif raw_cells(axis):
+            parts.append(axis.cells[axis.domain.encode(_column(lines, f"c{i}"), axis.name)])
+        else:
+            parts.append(_column(lines, f"c{i}").to_numpy(zero_copy_only=False).astype(np.intp))
+    atoms = range(len(question.conditions.public_atoms))
+    parts += [_column(lines, f"a{i}").to_numpy(zero_copy_only=False).astype(np.intp) for i in atoms]
+    return np.ravel_multi_index(parts, rest) if parts else np.zeros(lines.num_rows, dtype=np.intp)
+
+
+def _public_groups(lines: pa.Table, count: int) -> tuple[pa.Table, npt.NDArray[np.intp]]:
+    """The distinct public groups, sorted, and which of them each line belongs to."""
+    if count == 0:
+        return pa.table({"all": [True]}), np.zeros(lines.num_rows, dtype=np.intp)
+    keys = lines.select([f"g{i}" for i in range(count)])
+    codes = np.zeros(lines.num_rows, dtype=np.int64)
+    for column in keys.columns:
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        codes = codes * max(1, len(encoded.dictionary)) + encoded.indices.to_numpy(zero_copy_only=False)
+        _, codes = np.unique(codes, return_inverse=True)
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    groups = keys.take(pa.array(first))
+    order = pc.sort_indices(groups, sort_keys=[(name, "ascending") for name in groups.schema.names])
+    place = np.empty(len(first), dtype=np.intp)
+    place[order.to_numpy()] = np.arange(len(first))
+    return groups.take(order), place[inverse]

@@ -1,0 +1,201 @@
+"""The same question by the constrained maximum likelihood: estimates that are never negative and agree with each other.
+
+For each public group the published rows are a table of states, one dimension for each perturbed column. Its likeliest true table x
+is found (likelihood.py), and
+
+    COUNT   sum of f x,        SUM(x_r)   sum of f x_r x,        AVG   their ratio
+
+where f is the truth table of the condition. SUM(v) of a public column is found from the table of sums of v in the same way, as if v
+were counts, which needs v >= 0. Sub-tables, and public conditions among perturbed ones, make several tables, which are added.
+
+Intervals of counts and of sums of perturbed columns are a parametric bootstrap of the unbiased pivot (bootstrap.py): the estimate is
+published again, and the errors of the unbiased figure there are those of the one here. Intervals of sums and averages with public
+columns are those of the unbiased figure. All are cut to what is possible and widened, where need be, to hold the estimate.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.channel import Channel
+from scumble.entropy import Entropy
+from scumble.errors import QueryError
+from scumble.estimate import Estimate
+from scumble.query.bootstrap import pivot_errors
+from scumble.query.compile import Question, perturbed_column
+from scumble.query.likelihood import Likelihood, maximize
+from scumble.query.parse import Aggregate
+from scumble.query.reconstruct import Reconstruction, Whole
+
+Tensor = npt.NDArray[np.float64]
+DRAWS = 200
+MOST_FUNCTIONALS = 5_000_000
+"""Numbers in the functionals of a bootstrap, at most; beyond that the unbiased figure's own interval is carried over."""
+
+
+@dataclass
+class Fit:
+    """Likeliest tables of true states, and how they were found."""
+
+    counts: Tensor
+    channels: list[Channel]
+    found: list[Likelihood] = field(default_factory=list)
+
+
+def likely(
+    question: Question, whole: Whole, unbiased: list[Estimate], level: float
+) -> tuple[list[Estimate], list[str]]:
+    """The estimates of the likelihood in place of the unbiased ones, and what to say about them."""
+    fits = [_fit(part, part.cells.numbers("n")) for part in whole.parts]
+    estimates = [
+        _estimate(aggregate, question, whole, fits, plain, level)
+        for aggregate, plain in zip(question.query.aggregates, unbiased, strict=True)
+    ]
+    found = [each for fit in fits for each in fit.found]
+    ways = ", ".join(f"{count} by {way}" for way, count in Counter(each.method for each in found).items())
+    gap = max((each.gap for each in found), default=0.0)
+    note = f"likelihood: {len(found)} tables of states ({ways or 'none'}), at most {gap:.1e} of log-likelihood from the best"
+    if not all(each.converged for each in found):
+        note += "; NOT converged everywhere"
+    return estimates, [note, "intervals: parametric bootstrap of the unbiased pivot, cut to what is possible"]
+
+
+def _fit(part: Reconstruction, sums: Tensor) -> Fit:
+    """The likeliest true table for each public group and each combination of public conditions."""
+    table = part.cells.dense(sums)
+    axes = [*part.question.grouped, *part.question.others]
+    channels = [axis.collapsed(part.channels[axis.name]) for axis in axes]
+    fit = Fit(np.zeros_like(table), channels)
+    for place in _places(table, len(axes)):
+        states = table[place]
+        total = states.sum()
+        if total > 0:
+            best = maximize(states * (len(states.ravel()) if total < 1 else 1.0), channels)
+            fit.counts[place] = best.counts * (total / best.counts.sum())
+            fit.found.append(best)
+    return fit
+
+
+def _places(table: Tensor, axes: int) -> Iterator[tuple[slice | int, ...]]:
+    """The tables of states: one for each public group and each combination of truth values of public conditions."""
+    for group in range(len(table)):
+        for atoms in np.ndindex(table.shape[1 + axes :]):
+            yield (group, *(slice(None),) * axes, *atoms)
+
+
+def _estimate(
+    aggregate: Aggregate, question: Question, whole: Whole, fits: list[Fit], plain: Estimate, level: float
+) -> Estimate:
+    domains = question.published.domains
+    column = None if aggregate.value is None else perturbed_column(aggregate.value, domains)
+    if aggregate.value is None or column is not None:
+        return _of_states(aggregate, whole, fits, plain, level, column)
+    place = question.place(aggregate.value)
+    if aggregate.kind == "count":
+        count = _public(whole, whole.cells.numbers(f"v{place}_n"))
+        return _held(plain, count, 0.0, math.inf)
+    sums = whole.cells.numbers(f"v{place}_s")
+    if np.any(sums < 0):
+        raise QueryError(
+            f"{aggregate.value.sql(dialect='duckdb')} has negative values, which the likelihood cannot sum; ask with method unbiased"
+        )
+    top = _public(whole, sums)
+    if aggregate.kind == "sum":
+        return _held(plain, top, 0.0, math.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _held(plain, top / _public(whole, whole.cells.numbers(f"v{place}_n")), 0.0, math.inf)
+
+
+def _public(whole: Whole, sums: Tensor) -> Tensor:
+    """Sums of a public column over true states, by the same likelihood."""
+    total: Tensor = np.zeros(())
+    for part in whole.parts:
+        total = total + _gathered(_fit(part, sums).counts, part.truth.astype(float), len(part.cells.shape))
+    return np.asarray(total).reshape(-1)
+
+
+def _gathered(counts: Tensor, functional: Tensor, grouped: int) -> Tensor:
+    product = counts * functional
+    return np.asarray(product.sum(axis=tuple(range(1 + grouped, product.ndim))))
+
+
+def _of_states(
+    aggregate: Aggregate, whole: Whole, fits: list[Fit], plain: Estimate, level: float, column: str | None
+) -> Estimate:
+    """A figure that is a function of the states: counts, and sums and averages of perturbed columns."""
+    grouped = len(whole.cells.shape)
+    functionals = [_functional(part, column, aggregate.kind) for part in whole.parts]
+    pairs = list(zip(fits, functionals, strict=True))
+    value = np.asarray(sum(_gathered(fit.counts, f, grouped) for fit, f in pairs)).reshape(-1)
+    if aggregate.kind == "avg":
+        present = [_functional(part, column, "count") for part in whole.parts]
+        rows = np.asarray(sum(_gathered(fit.counts, f, grouped) for fit, f in zip(fits, present, strict=True))).reshape(
+            -1
+        )
+        ends = [f[f != 0] for f in functionals]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return _held(
+                plain, value / rows, min(e.min(initial=0.0) for e in ends), max(e.max(initial=0.0) for e in ends)
+            )
+    n = sum(fit.counts.reshape(len(fit.counts), -1).sum(axis=1) for fit in fits)
+    ends_low, ends_high = (np.repeat(n * f, whole.cells.width) for f in _ends(functionals, whole.cells.width))
+    errors = _errors(whole, fits, functionals, max(DRAWS, math.ceil(10 / (1 - level))), aggregate.name)
+    if errors is None:
+        return _held(plain, value, ends_low, ends_high)
+    rank = int((len(errors) + 1) * (1 - level) / 2 + 1e-9)
+    low, high = plain.value - errors[-rank], plain.value - errors[rank - 1]
+    pivot = Estimate(plain.name, plain.value, errors.std(axis=0), low, high, plain.method)
+    return _held(pivot, value, ends_low, ends_high)
+
+
+def _ends(functionals: list[Tensor], width: int) -> tuple[float, float]:
+    """The least and the most that a true row can add to a row of the answer; nothing, where it may belong to another one."""
+    low, high = min(float(f.min()) for f in functionals), max(float(f.max()) for f in functionals)
+    return (min(low, 0.0), max(high, 0.0)) if width > 1 else (low, high)
+
+
+def _functional(part: Reconstruction, column: str | None, kind: str) -> Tensor:
+    """What a true state adds to the figure."""
+    truth = (part.truth & part.present(column)).astype(float)
+    if column is None or kind == "count":
+        return truth
+    axes = [*part.question.grouped, *part.question.others]
+    place = next(i for i, axis in enumerate(axes) if axis.name == column)
+    shape = [1] * truth.ndim
+    shape[place] = -1
+    return np.asarray(truth * np.nan_to_num(axes[place].domain.numbers).reshape(shape))
+
+
+def _errors(whole: Whole, fits: list[Fit], functionals: list[Tensor], draws: int, name: str) -> Tensor | None:
+    """Sorted errors of the unbiased figure in tables published again: (draws, rows of the answer); None where that is too large."""
+    cells = whole.cells
+    if functionals[0].size * cells.width > MOST_FUNCTIONALS:
+        return None
+    total = np.zeros((draws, len(cells.groups), cells.width))
+    stream = Entropy.seeded(0).stream("bootstrap", name)  # the same question has the same answer
+    for fit, functional in zip(fits, functionals, strict=True):
+        axes = len(fit.channels)
+        for place in _places(fit.counts, axes):
+            if fit.counts[place].sum() > 0:
+                parts = _by_row(functional[place[1:]], len(cells.shape), cells.width)
+                total[:, place[0]] += pivot_errors(fit.counts[place], fit.channels, parts, draws, stream)
+    return np.sort(total.reshape(draws, -1), axis=0)
+
+
+def _by_row(functional: Tensor, grouped: int, width: int) -> Tensor:
+    """One functional for each row of the answer: its own grouped values, and 0 elsewhere."""
+    rest = functional.shape[grouped:]
+    rows = np.zeros((width, width, *rest))
+    rows[np.arange(width), np.arange(width)] = functional.reshape(width, *rest)
+    return rows.reshape(width, *functional.shape)
+
+
+def _held(pivot: Estimate, value: Tensor, least: float | Tensor, most: float | Tensor) -> Estimate:
+    """The interval of the pivot, cut to what is possible and wide enough for the value."""
+    low = np.minimum(np.clip(pivot.low, least, most), value)
+    high = np.maximum(np.clip(pivot.high, least, most), value)
+    return Estimate(pivot.name, value, pivot.se, low, high, "likelihood")
