@@ -87,9 +87,18 @@ def publish(
     return open_release(folder)
 
 
-def open(path: str | Path) -> Release:
-    """Opens a release and checks it against its hashes."""
-    return open_release(path)
+def open(path: str | Path, *more: str | Path, on: str | None = None) -> Release:
+    """Opens a release and checks it against its hashes.
+
+    more   further releases, asked as one table: of the same spec, with the rows of other owners
+    on     the shared row id, where the further releases have other columns of the same rows
+    """
+    parts = [open_release(each) for each in (path, *more)]
+    if len(parts) == 1:
+        return parts[0]
+    from scumble.release.combine import join, stack
+
+    return stack(parts) if on is None else join(parts, on)
 
 
 def _spec(

@@ -52,15 +52,40 @@ def exact(sql: str, raw: pa.Table) -> pa.Table:
         return connection.sql(sql).to_arrow_table()
 
 
+def grouped(source: Sequence[Path] | pa.RecordBatchReader, columns: Sequence[str], most: int) -> pa.Table:
+    """How often each combination of values occurs, as a column "scumble n" beside the others; more than `most` are not fetched.
+
+    One scan, by as many threads as there are; memory follows the combinations.
+    """
+    named = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+    with duckdb.connect(config=CONFIG) as connection:
+        if isinstance(source, pa.RecordBatchReader):
+            connection.register("scumble_source", source)
+            place = "scumble_source"
+        else:
+            place = "read_parquet([" + ", ".join("'" + str(file).replace("'", "''") + "'" for file in source) + "])"
+        counting = f'SELECT {named}, COUNT(*) AS "scumble n" FROM {place} GROUP BY {named} LIMIT {most + 1}'
+        try:
+            return connection.sql(counting).to_arrow_table()
+        except duckdb.Error as error:
+            raise TableError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
+
+
 class DuckDB:
     """An in-memory connection with one view on the files of a release."""
 
     dialect = "duckdb"
 
-    def __init__(self, files: Sequence[Path]) -> None:
+    def __init__(self, files: Sequence[Path], *more: Sequence[Path], on: str | None = None) -> None:
         self._connection = duckdb.connect(config=CONFIG)
-        listed = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files)
-        self._connection.execute(f"CREATE VIEW {TABLE} AS SELECT * FROM read_parquet([{listed}])")
+        sources = [f"read_parquet([{_listed(each)}])" for each in (files, *more)]
+        if on is None:
+            whole = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
+        else:
+            key = '"' + on.replace('"', '""') + '"'
+            joins = "".join(f" JOIN {source} AS part{i} USING ({key})" for i, source in enumerate(sources[1:], 1))
+            whole = f"SELECT * FROM {sources[0]} AS part0{joins}"
+        self._connection.execute(f"CREATE VIEW {TABLE} AS {whole}")
 
     def run(self, statement: exp.Expression) -> pa.Table:
         """The result of a statement as Arrow."""
@@ -86,3 +111,15 @@ class DuckDB:
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
             raise QueryError(f"the question cannot be computed: {first}") from None
+
+
+class Memory(DuckDB):
+    """The same over a table in memory: what a publisher asks before publishing."""
+
+    def __init__(self, raw: pa.Table) -> None:
+        self._connection = duckdb.connect(config=CONFIG)
+        self._connection.register(TABLE, raw)
+
+
+def _listed(files: Sequence[Path]) -> str:
+    return ", ".join("'" + str(file).replace("'", "''") + "'" for file in files)

@@ -63,6 +63,11 @@ class PublicColumn:
         self._vocabulary: Vocabulary | None = None
         self._decided = False
 
+    def plain(self, column: pa.Array) -> pa.Array:
+        """The column as it will be published."""
+        coarse = column if self._coarsen is None else coarsen(column, self._coarsen, self.name)
+        return coarse.cast(published_type(coarse.type))
+
     def encode(self, column: pa.Array) -> pa.Array:
         """The column in its narrow form."""
         if self._coarsen is not None:

@@ -1,0 +1,137 @@
+"""Before publishing: what the channels will promise, and how exact each answer will be.
+
+The variance of an estimate is a sum over published rows, so its expectation is the same sum over the rows to be expected:
+
+    E[V] = V(P y_true)
+
+The question is asked of the raw table, its lines are sent through the channels, and the variance is computed from what comes
+out: no coin is flipped, and the estimate that comes out is the truth itself, exactly.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from scumble.channel import Channel
+from scumble.engines.duckdb import Memory
+from scumble.errors import ParameterError
+from scumble.estimate import Estimates
+from scumble.mechanisms import Plan
+from scumble.mechanisms import plan as make_plan
+from scumble.parameters import number
+from scumble.privacy.breach import breach_limit
+from scumble.privacy.reconstructability import condition_number, rows_needed
+from scumble.privacy.rho import posteriors
+from scumble.query.answer import answer
+from scumble.query.cells import Cells
+from scumble.query.compile import Published, compile_query
+from scumble.query.parse import parse
+from scumble.query.reconstruct import Whole
+from scumble.release.encode import PublicColumn
+from scumble.release.publish import profile, value_counts
+from scumble.schema import Spec
+from scumble.tables import Table
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a sensitive column will look like to an attacker whose prior is the table's own distribution."""
+
+    column: str
+    retain: float
+    amplification: float
+    prior: float
+    """The share of the commonest value."""
+    guess: float
+    """The largest posterior of any value, after seeing the published one."""
+    rise: float
+    """The largest factor by which a value becomes likelier."""
+    fall: float
+    """The largest factor by which a value becomes less likely."""
+    breach: float
+    """The s of (s, 0.1, 0.95)-breaches that cannot happen."""
+    rows: int
+    """Rows from which a share comes back within 0.05 with probability 95%."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A plan with its outlook; nothing of it is published."""
+
+    plan: Plan
+    rows: int
+    outlooks: list[Outlook]
+    condition: float
+    """The condition number of all sensitive columns together."""
+    answers: list[tuple[str, Estimates]]
+    """Each question with the truth, and the standard error and interval that an answer will have."""
+
+
+def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
+    """What publishing the table by the spec will give. The table is held in memory."""
+    spec = spec.for_schema(table.schema)
+    found = profile(table, spec)
+    plan = make_plan(found, spec)
+    if len(plan.strata) != 1 or any(coins.own for coins in plan.coins.values()):
+        raise ParameterError(
+            f"the errors of {plan.mechanism!r} are not foreseen; publish with a seed and ask the release"
+        )
+    channels, counts = plan.channels[0], value_counts(table, found.domains)
+    raw = _prepared(table, spec, found.domains)
+    published = Published(spec.published, found.domains, [channels])
+    answers = [(sql, _expected(sql, published, Memory(raw), number(level, "level"))) for sql in questions]
+    outlooks = [_outlook(name, channel, counts[name]) for name, channel in channels.items()]
+    return Forecast(plan, raw.num_rows, outlooks, condition_number(list(channels.values())), answers)
+
+
+def _expected(sql: str, published: Published, engine: Memory, level: float) -> Estimates:
+    question = compile_query(parse(sql, published.columns), published, engine, by_value=True)
+    cells = Cells(question, engine.run(question.statement))
+    if not question.exact:
+        cells = cells.published(published.strata[0])
+    return answer(question, Whole(question, cells), level)
+
+
+def _prepared(table: Table, spec: Spec, domains: dict[str, Any]) -> pa.Table:
+    """The columns to be published, before their coins: coarsened, and numbers on their grid."""
+    columns = {name: PublicColumn(name, spec.columns[name]) for name in spec.published if name not in domains}
+    batches = []
+    for batch in table.batches(spec.published):
+        arrays = {
+            name: domains[name].values.take(pa.array(domains[name].encode(batch.column(name), name)))
+            if name in domains
+            else columns[name].plain(batch.column(name))
+            for name in spec.published
+        }
+        batches.append(pa.table(arrays))
+    return pa.concat_tables(batches)
+
+
+def _outlook(name: str, channel: Channel, counts: Any) -> Outlook:
+    prior = counts / counts.sum()
+    guess = rise = fall = math.nan
+    if channel.size <= 2000:
+        after = posteriors(channel, prior)
+        seen = prior > 0
+        change = after[:, seen] / prior[seen]
+        guess, rise, fall = (
+            float(np.nanmax(after)),
+            float(np.nanmax(change)),
+            float(1 / np.nanmin(change)) if np.nanmin(change) > 0 else math.inf,
+        )
+    retain = float(channel.retention.max())
+    return Outlook(
+        name,
+        retain,
+        channel.amplification,
+        float(prior.max()),
+        guess,
+        rise,
+        fall,
+        breach_limit(retain, 0.1, 0.95),
+        rows_needed(retain, 0.05, 0.05) if retain > 0 else 0,
+    )

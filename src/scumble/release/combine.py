@@ -1,0 +1,97 @@
+"""Releases of several owners, asked as one.
+
+    stacked   each owner has some of the rows and published them with the same spec: the rows are put below each other
+    joined    each owner has some of the columns of the same rows and published them with a shared row id: the rows are put together
+
+Coins of different owners are independent, so the weights of joined columns multiply as those of one release do, and the
+amplifications of what is said about one person multiply too.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlglot import exp
+
+from scumble.engines.duckdb import DuckDB
+from scumble.engines.engine import TABLE, Engine
+from scumble.errors import ReleaseError
+from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.release import Release
+
+
+class Combined(Release):
+    """Several releases behind one table."""
+
+    def __init__(self, parts: Sequence[Release], manifest: Manifest, on: str | None) -> None:
+        super().__init__(parts[0].path, manifest)
+        self.parts = list(parts)
+        self._on = on
+
+    def _make_engine(self) -> Engine:
+        return DuckDB(*[[part.path / path for path in part.manifest.data] for part in self.parts], on=self._on)
+
+
+def stack(parts: Sequence[Release]) -> Combined:
+    """The rows of all, which must have been published by one spec."""
+    first = parts[0].manifest
+    for part in parts[1:]:
+        _demand_same(parts[0].path, first, part.path, part.manifest)
+    rows = sum(part.manifest.rows for part in parts)
+    return Combined(parts, first.model_copy(update={"rows": rows}), None)
+
+
+def join(parts: Sequence[Release], on: str) -> Combined:
+    """The columns of all, by a row id that each of them has once for every row."""
+    columns: dict[str, ColumnRecord] = {}
+    for part in parts:
+        record = part.manifest.column(on)
+        if record is None or record.role != "public":
+            raise ReleaseError(
+                f"{part.path.name!r} has no public column {on!r} to join on; every owner publishes the shared row id"
+            )
+        if any(part.manifest.role(role) for role in ("stratum", "weight")):
+            raise ReleaseError(f"{part.path.name!r} has sub-tables or row weights and cannot be joined; ask it alone")
+        for column in part.manifest.columns:
+            if column.name in columns and column.name != on:
+                raise ReleaseError(
+                    f"column {column.name!r} is in two of the releases; joined releases have different columns"
+                )
+            columns.setdefault(column.name, column)
+    whole = parts[0].manifest.model_copy(update={"columns": list(columns.values())})
+    combined = Combined(parts, whole, on)
+    _demand_same_rows(combined, on)
+    return combined
+
+
+def _demand_same(path: Path, one: Manifest, other_path: Path, other: Manifest) -> None:
+    if one.mechanism != other.mechanism or one.mechanism not in ("uniform", "fine_grain"):
+        kinds = one.mechanism if one.mechanism == other.mechanism else f"{one.mechanism} and {other.mechanism}"
+        raise ReleaseError(
+            f"{path.name!r} and {other_path.name!r} ({kinds}) cannot be asked together; rows are put together where every owner "
+            "used mechanism uniform or fine_grain with the same spec"
+        )
+    names, others = ([column.name for column in each.columns] for each in (one, other))
+    if names != others:
+        odd = sorted(set(names) ^ set(others)) or ["their order"]
+        raise ReleaseError(
+            f"{path.name!r} and {other_path.name!r} were published by different specs: they differ in {', '.join(odd)}"
+        )
+    for column, same in zip(one.columns, other.columns, strict=True):
+        if column != same:
+            raise ReleaseError(
+                f"{path.name!r} and {other_path.name!r} were published by different specs: column {column.name!r} has another domain, "
+                "type, coarsening or retention"
+            )
+
+
+def _demand_same_rows(combined: Combined, on: str) -> None:
+    """Each id once in every part, and the same ids in all."""
+    rows = {part.path.name: part.manifest.rows for part in combined.parts}
+    counted = combined.engine.run(
+        exp.select(exp.Count(this=exp.Star()).as_("n"), f'COUNT(DISTINCT "{on}") AS d').from_(TABLE)
+    ).to_pylist()[0]
+    if len(set(rows.values())) != 1 or counted["n"] != counted["d"] or counted["n"] != combined.manifest.rows:
+        told = ", ".join(f"{name!r}: {count:,} rows" for name, count in rows.items())
+        raise ReleaseError(
+            f"the row ids in {on!r} do not pair the rows one to one ({told}; {counted['n']:,} pairs); joined releases share them"
+        )

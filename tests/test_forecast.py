@@ -1,0 +1,71 @@
+"""The plan's promise: standard errors foreseen are standard errors met."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import scumble
+from scumble.errors import ParameterError
+from scumble.forecast import forecast
+from scumble.schema import read_spec
+from scumble.tables import read
+
+DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
+QUESTIONS = [
+    "SELECT disease, COUNT(*) AS a FROM release GROUP BY disease",
+    "SELECT sex, SUM(cost) AS a FROM release WHERE disease = 'flu' AND NOT smoker GROUP BY sex",
+    "SELECT AVG(cost) AS a FROM release WHERE disease IN ('flu', 'cold') OR visits > 7",
+    "SELECT SUM(visits) AS a FROM release WHERE visits > 3 AND smoker",
+    "SELECT AVG(visits) AS a FROM release WHERE age >= 40",
+]
+
+
+@pytest.fixture
+def spec(patients: pa.Table, tmp_path: Path) -> Path:
+    pq.write_table(patients, tmp_path / "patients.parquet")
+    text = 'table = "patients.parquet"\n[privacy]\nretain = 0.5\n[columns.name]\nrole = "identifier"\n'
+    text += '[columns.age]\nrole = "public"\ncoarsen = { bins = 10 }\n'
+    text += "".join(f'[columns.{c}]\nrole = "public"\n' for c in ("sex", "cost"))
+    text += f'[columns.disease]\nrole = "sensitive"\nvalues = {json.dumps(DISEASES)}\n'
+    text += '[columns.smoker]\nrole = "sensitive"\nvalues = [false, true]\n[columns.visits]\nrole = "sensitive"\nlow = 0\nhigh = 10\n'
+    (tmp_path / "p.toml").write_text(text)
+    return tmp_path / "p.toml"
+
+
+def test_foreseen_values_are_true_and_errors_are_met(spec: Path, patients: pa.Table) -> None:
+    """Over 200 publications the spread of each answer is the foreseen standard error within 20% (4 standard errors of a spread)."""
+    given = read_spec(spec)
+    found = forecast(read(given.table), given, QUESTIONS)
+    releases = [scumble.publish(spec, seed=seed) for seed in range(200)]
+    for sql, foreseen in found.answers:
+        met = np.array([release.query(sql)["a"].value for release in releases])
+        error = met.std(axis=0)
+        assert np.allclose(error, foreseen["a"].se, rtol=0.2), sql
+        assert (
+            np.abs(met.mean(axis=0) - foreseen["a"].value)
+            < 5 * error / np.sqrt(200) + 0.01 * np.abs(foreseen["a"].value)
+        ).all(), sql
+    truth = [patients.column("disease").to_pylist().count(d) for d in DISEASES]
+    assert np.allclose(found.answers[0][1]["a"].value, truth)
+
+
+def test_the_outlook_is_the_exact_posterior(spec: Path, patients: pa.Table) -> None:
+    given = read_spec(spec)
+    outlook = next(o for o in forecast(read(given.table), given, []).outlooks if o.column == "disease")
+    shares = np.array([patients.column("disease").to_pylist().count(d) for d in DISEASES]) / 3000
+    after = scumble.privacy.posteriors(scumble.Channel(outlook.retain, size=5), shares)
+    assert outlook.guess == pytest.approx(after.max())
+    assert outlook.rise == pytest.approx((after / shares).max())
+    assert outlook.fall == pytest.approx(1 / (after / shares).min())
+    assert outlook.rise <= outlook.amplification
+    assert outlook.fall <= outlook.amplification
+
+
+def test_mechanisms_without_one_channel_are_refused(spec: Path) -> None:
+    given = read_spec(spec).model_copy(update={"mechanism": "swapped"})
+    with pytest.raises(ParameterError, match="not foreseen"):
+        forecast(read(given.table), given, [])
