@@ -5,10 +5,10 @@ python -m benchmarks [NAME ...] [--write]        --write keeps the figures in be
 
 import sys
 
-from benchmarks import road
+from benchmarks import olap, operators, road
 from benchmarks.measure import Figure, report
 
-GROUPS = {"road": road.figures}
+GROUPS = {"road": road.figures, "olap": olap.figures, "operators": operators.figures}
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ A spec is a TOML file, read and written by people:
     values = ["flu", "cold", "asthma"]
 """
 
+import math
 import tomllib
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -82,6 +83,21 @@ class Target(Model):
         bound = gamma_bound(self.rho1, self.rho2) if self.gamma is None else number(self.gamma, "gamma")
         return Channel.from_gamma(size, bound ** (1 / share) if bound > 0 else bound)
 
+    def factor(self) -> float:
+        """The gamma that is asked for.
+
+        >>> Target(rho1="1/5", rho2="1/4").factor()
+        1.3333333333333333
+        """
+        self._demand_one()
+        if self.retain is not None:
+            raise ParameterError(
+                "this mechanism chooses the retention; give rho1 and rho2, gamma or epsilon instead of retain"
+            )
+        if self.epsilon is not None:
+            return math.exp(number(self.epsilon, "epsilon"))
+        return gamma_bound(self.rho1, self.rho2) if self.gamma is None else number(self.gamma, "gamma")
+
     def _demand_one(self) -> None:
         if (self.rho1 is None) != (self.rho2 is None):
             raise ParameterError("rho1 and rho2 go together; give both")
@@ -97,7 +113,7 @@ class Target(Model):
 
 
 class Coarsen(Model):
-    """How a public column is made coarser on the way: one of the four."""
+    """How a public column is made coarser on the way: one of the six."""
 
     bins: Number | None = Field(None, description="width of equal bins; a number becomes the lower end of its bin")
     edges: list[float] | None = Field(None, description="ends of bins; a number becomes the name of its bin")
@@ -105,11 +121,15 @@ class Coarsen(Model):
     date: Literal["year", "quarter", "month", "week", "day"] | None = Field(
         None, description="a date becomes the first day of it"
     )
+    groups: dict[str, list[Any]] | None = Field(None, description="name of a group -> its values")
+    hierarchy: str | None = Field(None, description="a CSV file: one row for each value, one column for each level")
+    level: int | None = Field(None, ge=0, description="of the hierarchy, 1 when absent; level 0 is the value itself")
 
     @model_validator(mode="after")
     def _one(self) -> "Coarsen":
-        if sum(v is not None for v in (self.bins, self.edges, self.prefix, self.date)) != 1:
-            raise ValueError("coarsen takes one of bins, edges, prefix, date")
+        ways = (self.bins, self.edges, self.prefix, self.date, self.groups, self.hierarchy)
+        if sum(v is not None for v in ways) != 1:
+            raise ValueError("coarsen takes one of bins, edges, prefix, date, groups, hierarchy")
         if self.bins is not None and number(self.bins, "bins") <= 0:
             raise ValueError("bins is a width and must be above 0")
         if self.edges is not None and (not self.edges or sorted(set(self.edges)) != self.edges):
@@ -147,6 +167,13 @@ class ColumnSpec(Model):
             raise ValueError("a domain is a list of values or a grid, not both")
         return self
 
+    def beside(self, folder: Path) -> "ColumnSpec":
+        """The same with its hierarchy's path taken as relative to a folder."""
+        if self.coarsen is None or self.coarsen.hierarchy is None:
+            return self
+        moved = self.coarsen.model_copy(update={"hierarchy": str(folder / self.coarsen.hierarchy)})
+        return self.model_copy(update={"coarsen": moved})
+
     @property
     def has_domain(self) -> bool:
         """Whether the spec says which values there are."""
@@ -168,6 +195,10 @@ class ColumnSpec(Model):
             return Categories(listed, kind)
         except SchemaError as error:
             raise SchemaError(f"column {name!r}: {error}") from None
+
+
+ALIKE = ("k_dgs", "noisy_counts", "columnized")
+"""Mechanisms that treat all published columns alike: none of them needs to be sensitive."""
 
 
 class Spec(Model):
@@ -208,7 +239,7 @@ class Spec(Model):
                 f"column {bare[0]!r} has no role{f' (nor have {len(bare) - 1} others)' if bare[1:] else ''}; "
                 "say whether it is public, sensitive, identifier or dropped"
             )
-        if not self.sensitive:
+        if not self.sensitive and self.mechanism not in ALIKE:
             raise SchemaError("no column is sensitive, so there is nothing to protect; name one")
         return self.model_copy(update={"columns": {name: self.columns[name] for name in schema.names}})
 
@@ -227,7 +258,8 @@ def read_spec(path: str | Path) -> Spec:
         raise SchemaError(f"{path.name}: {first_problem(error)}") from None
     if spec.table is None:
         raise SchemaError(f'{path.name} does not say which table it is about; add table = "..." at its top')
-    return spec.model_copy(update={"table": str(path.parent / spec.table)})
+    columns = {name: column.beside(path.parent) for name, column in spec.columns.items()}
+    return spec.model_copy(update={"table": str(path.parent / spec.table), "columns": columns})
 
 
 def first_problem(error: ValidationError) -> str:

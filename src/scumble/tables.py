@@ -5,11 +5,13 @@ Nothing here holds more than a batch. Text columns arrive as dictionaries where 
 
 import os
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -64,7 +66,7 @@ class ParquetTable:
     once = False
 
     def __init__(self, files: Sequence[Path]) -> None:
-        self._files = files
+        self.files = files
         schemas = [self._metadata(file) for file in files]
         whole = schemas[0].schema.to_arrow_schema().remove_metadata()
         for file, other in zip(files, schemas, strict=True):
@@ -79,19 +81,34 @@ class ParquetTable:
         if self._repetitive is None:
             self._repetitive = self._find_repetitive()
         wanted = [name for name in columns if name in self._repetitive]
-        for path in self._files:
+        for path in self.files:
             with _one_line(path):
                 file = pq.ParquetFile(
                     path, read_dictionary=wanted, pre_buffer=False
                 )  # a buffered file would stay in memory
                 yield from file.iter_batches(BATCH, columns=list(columns), use_threads=True)
 
+    def countable(self, columns: Iterable[str]) -> bool:
+        """Whether the engine counts these columns as we would: text, whole numbers, booleans, in files without wildcards in their names."""
+        kinds = [self.schema.field(name).type for name in columns]
+        plain = all(pa.types.is_string(k) or pa.types.is_integer(k) or pa.types.is_boolean(k) for k in kinds)
+        return plain and not any(set(str(file)) & set("*?[") for file in self.files)
+
+    def counts(self, column: str) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+        """The values of a column and how often each occurs: one GROUP BY of the engine, several times faster than reading the rows."""
+        from scumble.engines.duckdb import grouped
+
+        with _one_line(self.files[0]):
+            found = grouped(self.files, [column], self.rows or 0)
+        values = found.column(0).combine_chunks().cast(self.schema.field(column).type)
+        return values, np.asarray(found.column(1).to_numpy())
+
     def _find_repetitive(self) -> set[str]:
         text = [f.name for f in self.schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
         if not text or not self.rows:
             return set()
-        with _one_line(self._files[0]):
-            file = pq.ParquetFile(self._files[0], read_dictionary=text)
+        with _one_line(self.files[0]):
+            file = pq.ParquetFile(self.files[0], read_dictionary=text)
             first = next(file.iter_batches(1 << 14, columns=text), None)
         if first is None:
             return set()

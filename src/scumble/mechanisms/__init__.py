@@ -3,17 +3,26 @@
 from collections.abc import Callable
 
 from scumble.errors import ParameterError, did_you_mean
-from scumble.mechanisms import swapped, uniform
+from scumble.mechanisms import columnized, fine_grained, k_dgs, noisy_counts, partitioned, sps, swapped, uniform
+from scumble.mechanisms.fine_grain import fine_grain
+from scumble.mechanisms.partition import partition
 from scumble.mechanisms.plan import Plan, Profile
+from scumble.mechanisms.suppression import suppression
 from scumble.schema import Spec
 
-COUNTING: set[str] = {"identity", "swapped"}
+COUNTING: set[str] = {"identity", "swapped", "fine_grain", "partitioned"}
 """Mechanisms that plan with the counts of the sensitive columns, which one scan gives them."""
 
 PLANNERS: dict[str, Callable[[Profile, Spec], Plan]] = {
     "uniform": uniform.plan,
+    "sps": sps.plan,
     "identity": swapped.plan_identity,
     "swapped": swapped.plan_swapped,
+    "fine_grain": fine_grained.plan,
+    "partitioned": partitioned.plan,
+    "k_dgs": k_dgs.plan,
+    "noisy_counts": noisy_counts.plan,
+    "columnized": columnized.plan,
 }
 
 
@@ -24,4 +33,4 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     return PLANNERS[spec.mechanism](profile, spec)
 
 
-__all__ = ["COUNTING", "PLANNERS", "Plan", "Profile", "plan"]
+__all__ = ["COUNTING", "PLANNERS", "Plan", "Profile", "fine_grain", "partition", "plan", "suppression"]

@@ -31,6 +31,7 @@ from scumble.query.cells import Cells
 from scumble.query.compile import Question, null_states, perturbed_column
 from scumble.query.normalize import Perturbed, truth_table
 from scumble.query.parse import Aggregate
+from scumble.query.sampled import over_values, sampling_share, whole_groups
 
 Tensor = npt.NDArray[np.float64]
 
@@ -80,11 +81,22 @@ class Reconstruction:
         first, second = self.cells.numbers(name), self.cells.numbers(name, 2)
         gather = self.cells.gather
         found = self._each(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)), present)
-        return self._raised(found, second, present)
+        return self._raised(found, second, present) + self.sampling(second, present)
+
+    def sampling(self, squares: Vector, present: str | None = None) -> Moments:
+        """What sampling adds to a variance: for each row of the answer a share of the sum of squares over sampled rows."""
+        shape = (len(self.cells.groups), *self.cells.shape)
+        if self.cells.sampled is None:
+            return Moments(np.zeros(shape), np.zeros(shape))
+        second = self.cells.numbers("n", 2) * self.cells.sampled
+        classes = self._classes(present)
+        hits = self._each(lambda w: (self.cells.gather(w, second), np.zeros(shape), np.zeros(shape)), present).value
+        share = sampling_share(self.question, classes, hits, over_values(self.cells, second))
+        return Moments(np.zeros(shape), share * over_values(self.cells, squares * self.cells.sampled))
 
     def matching(self) -> Tensor:
-        """How many published rows look as if they were counted."""
-        ones = self.cells.numbers("n")
+        """How many published rows look as if they were counted; a sampled row is one, whatever its weight."""
+        ones = self.cells.numbers("n_rows" if self.question.published.weighted else "n")
         result = np.zeros((len(self.cells.groups), *self.cells.shape))
         for members, truth in self._classes(None):
             result[:, members] = self.cells.gather(truth.astype(float), ones)[:, members]
@@ -112,7 +124,8 @@ class Reconstruction:
         second, gather = self.cells.numbers(f"v{place}_q"), self.cells.gather
         top = self._each(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)))
         cross = self._each(lambda w: (gather(w, first), gather(w**2, mixed), gather(w, mixed)))
-        return Ratio(self._raised(top, second), self.count(place), cross.variance)
+        numerator = self._raised(top, second) + self.sampling(second)
+        return Ratio(numerator, self.count(place), cross.variance + self.sampling(mixed).variance)
 
     def _grouped_sum(self, column: str) -> Ratio:
         place = next(i for i, axis in enumerate(self.question.grouped) if axis.name == column)
@@ -131,6 +144,7 @@ class Reconstruction:
         numbers = self.cells.numbers
         first = [numbers("n"), numbers(f"v{place}_s")]
         sums = [numbers("n", 2), numbers(f"v{place}_s", 2), numbers(f"v{place}_q")]
+        whole = whole_groups(self.cells)
 
         def polynomial(w: Tensor, power: int) -> tuple[Tensor, Tensor]:
             return _polynomial(self._rest_weights(w, skip=axis_place), axis, channel, axis_place, power)
@@ -140,13 +154,14 @@ class Reconstruction:
             return (
                 self._line([a, b], first),
                 self._line([a**2, 2 * a * b, b**2], sums),
-                self._line([a2, b2], [sums[0], sums[2]]),
+                self._line([a2, b2], [sums[0] * whole, sums[2] * whole]),
             )
 
         def cross(f: Tensor) -> Gathered:
             a, b = polynomial(f, 1)
             w = self._rest_weights(f)
-            return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], sums[:2])
+            own = [sums[0] * whole, sums[1] * whole]
+            return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], own)
 
         total = self._each_truth(top, column)
         return Ratio(total, self.count(present=column), self._each_truth(cross, column).variance)
@@ -157,17 +172,18 @@ class Reconstruction:
         shape[place] = -1
         x = np.nan_to_num(self.question.others[place].domain.numbers).reshape(shape)
         ones, squares, gather = self.cells.numbers("n"), self.cells.numbers("n", 2), self.cells.gather
+        own = squares * whole_groups(self.cells)
 
         def part(f: Tensor, power: int) -> tuple[Tensor, Tensor]:
             return self._rest_weights(f * x), self._rest_weights(f * x**power)
 
         def top(f: Tensor) -> Gathered:
             w, w2 = part(f, 2)
-            return gather(w, ones), gather(w**2, squares), gather(w2, squares)
+            return gather(w, ones), gather(w**2, squares), gather(w2, own)
 
         def cross(f: Tensor) -> Gathered:
             w, _ = part(f, 1)
-            return gather(w, ones), gather(w * self._rest_weights(f), squares), gather(w, squares)
+            return gather(w, ones), gather(w * self._rest_weights(f), squares), gather(w, own)
 
         return Ratio(
             self._each_truth(top, column), self.count(present=column), self._each_truth(cross, column).variance
@@ -227,8 +243,8 @@ class Reconstruction:
         shape = (len(self.cells.groups), *self.cells.shape)
         value, variance = np.zeros(shape), np.zeros(shape)
         for members, truth in self._classes(present):
-            linear, squares, own = gather(truth.astype(float))
             try:
+                linear, squares, own = gather(truth.astype(float))
                 value[:, members] = self._solve(linear)[:, members]
                 variance[:, members] = (self._solve_squares(squares) - self._solve(own))[:, members]
             except IndistinguishableValues as error:

@@ -21,15 +21,20 @@ from scumble.domain import Domain
 from scumble.errors import ParameterError, ReleaseError, SchemaError, TableError
 from scumble.mechanisms import COUNTING, Plan, Profile
 from scumble.mechanisms import plan as make_plan
+from scumble.mechanisms.partitioned import SUBTABLE
 from scumble.release.encode import published_type
 from scumble.release.manifest import NAME, Manifest, Randomness
 from scumble.release.perturb import Independent
 from scumble.release.perturb_own import OwnDistribution, Swapped
 from scumble.release.press import Coinage, Job, Press, Printed, Progress
+from scumble.release.publish_columns import press_columns
+from scumble.release.publish_counts import press_frequent, press_noisy
 from scumble.release.readme import readme
+from scumble.release.sampled import press_samples
+from scumble.release.subtables import Subtables
 from scumble.release.write import file_record
-from scumble.schema import Spec
-from scumble.tables import Table
+from scumble.schema import ALIKE, Spec
+from scumble.tables import ParquetTable, Table
 
 
 def press_rows(job: Job) -> Printed:
@@ -46,7 +51,31 @@ def press_own(job: Job) -> Printed:
     return Press(job, way(job.plan.coins, job.profile.counts, coinage.entropy)).run()
 
 
-PUBLISHERS: dict[str, Callable[[Job], Printed]] = {"uniform": press_rows, "identity": press_own, "swapped": press_own}
+def press_subtables(job: Job) -> Printed:
+    """Every row into a sub-table, and through its coins."""
+    if job.coinage.key is not None:
+        raise ParameterError(
+            "coins by key are for uniform and fine_grain; partitioned deals all rows anew at every publication"
+        )
+    (name,) = job.profile.domains
+    coins = [stratum[name] for stratum in job.plan.strata]
+    way = Subtables(name, SUBTABLE, coins, job.plan.details["partition"].subtables, job.coinage.entropy)
+    printed = Press(job, way).run()
+    way.demand_spent()
+    return printed
+
+
+PUBLISHERS: dict[str, Callable[[Job], Printed]] = {
+    "uniform": press_rows,
+    "sps": press_samples,
+    "fine_grain": press_rows,
+    "partitioned": press_subtables,
+    "identity": press_own,
+    "swapped": press_own,
+    "k_dgs": press_frequent,
+    "noisy_counts": press_noisy,
+    "columnized": press_columns,
+}
 """What prints the plan of each mechanism."""
 
 
@@ -54,6 +83,9 @@ def profile(table: Table, spec: Spec) -> Profile:
     """The domains of the sensitive columns: declared, or read off the table where the spec says so."""
     kinds = {name: published_type(table.schema.field(name).type) for name in spec.sensitive}
     unknown = [name for name in spec.sensitive if not spec.columns[name].has_domain]
+    if spec.mechanism in ALIKE:
+        declared = [name for name in spec.sensitive if spec.columns[name].has_domain]
+        return Profile({name: spec.columns[name].domain(name, kinds[name]) for name in declared})
     for name in unknown:
         if not spec.columns[name].from_data:
             raise SchemaError(
@@ -70,6 +102,11 @@ def profile(table: Table, spec: Spec) -> Profile:
 def value_counts(table: Table, domains: dict[str, Domain]) -> dict[str, npt.NDArray[np.int64]]:
     """How often each value of the sensitive columns occurs, in one scan of these columns."""
     counts = {name: np.zeros(domain.size, dtype=np.int64) for name, domain in domains.items()}
+    if isinstance(table, ParquetTable) and table.countable(domains):
+        for name, domain in domains.items():
+            values, times = table.counts(name)
+            np.add.at(counts[name], domain.encode(values, name), times)
+        return counts
     for batch in table.batches(list(domains)):
         for name, domain in domains.items():
             counts[name] += np.bincount(domain.encode(batch.column(name), name), minlength=domain.size)
@@ -119,6 +156,9 @@ def publish_table(
             depends_on_data=plan.depends_on_data,
             randomness=_randomness(coinage),
             files=printed.files,
+            counted=printed.counted,
+            order="shuffled" if printed.counted is None else "sorted",
+            sampling=printed.sampling,
         )
         (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
         whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *printed.files]})

@@ -1,0 +1,133 @@
+"""Anatomy (Xiao and Tao, VLDB 2006): rows and values in two tables, joined by buckets of l different values.
+
+    eligible        f_max <= |T| / l
+    estimate        sum over buckets g of  c(g, public condition) * c(g, values) / |g|
+
+A bucket takes one record of each of its l most frequent values that are left; the few records left over join a bucket that lacks their value.
+A table that is not eligible has records of its most frequent values suppressed until it is (the thesis, 4.4.3).
+
+Whoever knows which bucket a person is in believes each value with at most about 1/l. That is all: who knows the others of the bucket
+knows the last one's value (corruption), and nothing is said of other beliefs.
+"""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.domain import Codes
+from scumble.entropy import Stream
+from scumble.errors import ParameterError
+from scumble.privacy.guarantee import Guarantee
+
+Counts = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.bool_]
+
+
+def suppressed(counts: Counts, diversity: int) -> Counts:
+    """How many records of each value have to go before the table is eligible: the most frequent ones first.
+
+    >>> suppressed(np.array([70, 20, 10]), 2).tolist()
+    [40, 0, 0]
+    """
+    if diversity < 2:
+        raise ParameterError(f"l is a number of different values, 2 or more, not {diversity}")
+    if np.count_nonzero(counts) < diversity:
+        raise ParameterError(
+            f"{np.count_nonzero(counts)} values occur, so no bucket can have {diversity} different ones; take l at most that"
+        )
+    low, high = 0, int(counts.max())  # the largest cap on a value's count that leaves the table eligible
+    while low < high:
+        cap = (low + high + 1) // 2
+        if cap * diversity <= int(np.minimum(counts, cap).sum()):
+            low = cap
+        else:
+            high = cap - 1
+    return np.asarray(counts - np.minimum(counts, low))
+
+
+def buckets(counts: Counts, diversity: int) -> tuple[list[list[int]], list[int]]:
+    """The values of each bucket of an eligible table, and the values that are left over, one record each.
+
+    >>> buckets(np.array([3, 2, 1]), 2)
+    ([[0, 1], [0, 1], [0, 2]], [])
+    """
+    heap = [(-int(count), value) for value, count in enumerate(counts) if count]
+    heapq.heapify(heap)
+    made = []
+    while len(heap) >= diversity:
+        most = [heapq.heappop(heap) for _ in range(diversity)]
+        made.append([value for _, value in most])
+        for count, value in most:
+            if count < -1:
+                heapq.heappush(heap, (count + 1, value))
+    return made, [value for count, value in heap for _ in range(-count)]
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """A release: the bucket of each row (-1: suppressed), and how often each value is in each bucket."""
+
+    diversity: int
+    bucket: Counts
+    values: Counts
+    """Bucket by value."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What holds, and under what."""
+        return Guarantee(
+            kind="l_diversity",
+            columns=[],
+            statement=f"In no bucket has a value more than {self.posterior:.6g} of the records.",
+            parameters={"l": float(self.diversity), "largest_share": self.posterior},
+            conditions=[
+                "The attacker knows which bucket a person is in, and of nobody in it the value: who knows the others knows the last.",
+                "The attacker believes that all of a bucket's values are equally likely for each of its rows.",
+            ],
+        )
+
+    @property
+    def posterior(self) -> float:
+        """The largest share of a value in a bucket."""
+        return float((self.values.max(axis=1) / self.values.sum(axis=1)).max())
+
+    def count(self, condition: Rows, values: npt.NDArray[np.bool_]) -> tuple[float, float]:
+        """The estimate of how many rows satisfy the public condition and have one of the values, with its standard error.
+
+        The error is that of values dealt at random within each bucket, which is the estimator's model and not how the table came
+        about: it is no interval that holds.
+        """
+        matching = np.bincount(self.bucket[condition & (self.bucket >= 0)], minlength=len(self.values))
+        held, size = self.values[:, values].sum(axis=1), self.values.sum(axis=1)
+        spread = matching * held * (size - matching) * (size - held) / (size**2 * np.maximum(size - 1, 1))
+        return float((matching * held / size).sum()), float(np.sqrt(spread.sum()))
+
+
+def anatomize(codes: Codes, size: int, diversity: int, stream: Stream) -> Anatomy:
+    """The release of a column of true codes: which record of a value is in which bucket is drawn at random."""
+    counts = np.bincount(codes, minlength=size)
+    gone = suppressed(counts, diversity)
+    made, left = buckets(counts - gone, diversity)
+    table = np.zeros((len(made), size), dtype=np.int64)
+    for number, values in enumerate(made):
+        table[number, values] = 1
+    for value in left:
+        free = np.flatnonzero(table[:, value] == 0)
+        if not len(free):
+            raise ParameterError(f"no bucket lacks value {value}; take a smaller l")
+        table[free[stream.permutation(len(free))[0]], value] += 1
+    return Anatomy(diversity, _dealt(codes, table, gone, stream), table)
+
+
+def _dealt(codes: Codes, table: Counts, gone: Counts, stream: Stream) -> Counts:
+    """The bucket of each record: those of a value, in random order, go to its buckets one after the other."""
+    order = stream.permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    labels = []
+    for value in range(table.shape[1]):
+        labels += [np.full(gone[value], -1), np.repeat(np.arange(len(table)), table[:, value])]
+    bucket = np.empty(len(codes), dtype=np.int64)
+    bucket[order] = np.concatenate(labels)
+    return bucket

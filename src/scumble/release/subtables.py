@@ -1,0 +1,88 @@
+"""Rows to sub-tables at random, in exact counts, and each through the coins of its sub-table: streaming.
+
+    Q[x, k]     records of value x that sub-table k still gets
+    b[x]        records of value x in this batch
+
+`prepare` splits the quotas: b[x] records drawn without replacement from Q[x, .], exactly (a multivariate hypergeometric draw), are
+this batch's; the rest stays for the batches to come. `apply` deals them out within the batch in uniformly random order. Together
+every assignment with the planned counts is equally likely, whatever the batches are.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.coins import Coins
+from scumble.domain import Codes
+from scumble.entropy import Entropy
+from scumble.errors import ParameterError, TableError
+from scumble.keyed import Ids
+from scumble.mechanisms.draws import hypergeometric_split
+
+Quotas = npt.NDArray[np.int64]
+
+
+class Subtables:
+    """The perturbation of a partitioned plan; `counts` has a row for each sub-table, a column for each value."""
+
+    def __init__(self, name: str, extra: str, coins: list[Coins], counts: Quotas, entropy: Entropy) -> None:
+        self.extra = [extra]
+        self._name = name
+        self._coins = coins
+        self._left = np.ascontiguousarray(counts.T)
+        self._entropy = entropy
+        self._places = [_places(each, counts.shape[1]) for each in coins]
+
+    def prepare(self, index: int, codes: dict[str, Codes]) -> Quotas:
+        """How many of this batch's records of each value go to each sub-table."""
+        here = np.bincount(codes[self._name], minlength=len(self._left))
+        try:
+            given = hypergeometric_split(self._entropy.stream("quota", index), self._left, here)
+        except ParameterError:
+            raise _changed() from None
+        self._left -= given
+        return given
+
+    def demand_spent(self) -> None:
+        """Every record that was counted must have come by again."""
+        if self._left.any():
+            raise _changed()
+
+    def apply(self, index: int, codes: dict[str, Codes], ids: Ids | None, state: Any) -> dict[str, Codes]:
+        """The sub-table of each row, and its published code."""
+        true = codes[self._name]
+        stream = self._entropy.stream("deal", index)
+        labels = _deal(true, state, stream.permutation(len(true)))
+        rows = np.argsort(labels, kind="stable")
+        ends = np.cumsum(state.sum(axis=0))
+        published = np.empty_like(true)
+        for k, (coins, places) in enumerate(zip(self._coins, self._places, strict=True)):
+            part = rows[ends[k] - state[:, k].sum() : ends[k]]
+            if len(part):
+                drawn = coins.flip(places[true[part]], self._entropy.stream("coins", k, index))
+                published[part] = drawn if coins.members is None else coins.members.astype(true.dtype)[drawn]
+        return {self._name: published, self.extra[0]: labels}
+
+
+def _deal(true: Codes, state: Quotas, order: npt.NDArray[np.int64]) -> Codes:
+    """Labels for rows: in random order, the rows of a value take its labels one after the other."""
+    by_value = order[np.argsort(true[order], kind="stable")]
+    kind = np.min_scalar_type(state.shape[1] - 1)
+    labels = np.empty(len(true), dtype=kind)
+    labels[by_value] = np.repeat(np.tile(np.arange(state.shape[1], dtype=kind), len(state)), state.ravel())
+    return labels
+
+
+def _places(coins: Coins, size: int) -> Codes:
+    """Codes of the domain as codes of the sub-table's own values."""
+    kind = np.min_scalar_type(coins.size - 1)
+    places = np.zeros(size, dtype=kind)
+    places[np.arange(size) if coins.members is None else coins.members] = np.arange(coins.size, dtype=kind)
+    return places
+
+
+def _changed() -> TableError:
+    return TableError(
+        "the table changed between counting it and publishing it; nothing was written. Publish a copy that stays as it is"
+    )
