@@ -127,7 +127,20 @@ def _breach(given: dict[str, float], channels: list[Channel]) -> bool:
     return given["s"] <= breach_limit(largest, given["rho1"], given["rho2"], len(channels)) * (1 + ROUNDING)
 
 
+def _reconstruction(given: dict[str, float], channels: list[Channel]) -> bool:
+    """No sample of the stated sizes has a tail below the stated delta, with the retention of the channel."""
+    from scumble.privacy.reconstruction import keeps
+
+    (channel,) = channels
+    sizes = {float(key.rsplit(" ", 1)[1]): int(size) for key, size in given.items() if key.startswith("size at f <= ")}
+    same = channel.retain == given["retain"] and channel.size == given["values"]
+    delta = given["delta"] * (1 - ROUNDING)
+    law = (float(channel.retain), channel.size, given["lambda"], delta)
+    return bool(same and sizes and all(keeps(size, f, *law) for f, size in sizes.items()))
+
+
 CHECKS: dict[str, Callable[[dict[str, float], list[Channel]], bool]] = {
+    "reconstruction": _reconstruction,
     "amplification": lambda given, channels: _joint(channels) <= given["gamma"] * (1 + ROUNDING),
     "own_distribution": _own_distribution,
     "breach": _breach,

@@ -14,7 +14,7 @@ import numpy as np
 
 from scumble.errors import ParameterError
 from scumble.parameters import number
-from scumble.privacy.tails import WHOLE, Counts, Numbers, fails, level_of, parameters, tail_named
+from scumble.privacy.tails import WHOLE, Counts, Numbers, fails, level_of, parameters, tail_named, tails
 
 
 def sample_size(f: Any, p: Any, m: int, lam: Any, delta: Any, *, tail: str = "exact") -> Any:
@@ -41,6 +41,34 @@ def sample_size(f: Any, p: Any, m: int, lam: Any, delta: Any, *, tail: str = "ex
     distinct, places = np.unique(-asked, return_inverse=True)
     sizes = _exact_sizes(-distinct, retain, m, width, level)[places].reshape(asked.shape)
     return int(sizes) if sizes.ndim == 0 else sizes
+
+
+def least_tail(size: int, f: float, p: float, m: int, lam: float) -> float:
+    """The smallest exact tail over all groups of at most `size` records in which no value is more frequent than f.
+
+    >>> round(least_tail(60, 1, 0.5, 50, 0.3), 4)
+    0.0082
+    """
+    n, c = _pairs(size, f)
+    return float(np.min(tails(n, c, p, m, lam).least))
+
+
+def keeps(size: int, f: float, p: float, m: int, lam: float, delta: float) -> bool:
+    """Whether no such tail is below delta.
+
+    >>> keeps(12, 1, 0.5, 50, 0.3, 0.1), keeps(13, 1, 0.5, 50, 0.3, 0.1)
+    (True, False)
+    """
+    n, c = _pairs(size, f)
+    return not fails(n, c, p, m, lam, delta).any()
+
+
+def _pairs(size: int, f: float) -> tuple[Counts, Counts]:
+    """Every n up to a size with every count up to ceil(f n)."""
+    sizes = np.arange(1, size + 1)
+    most = _most(f, sizes)
+    n = np.repeat(sizes, most)
+    return n, np.arange(len(n)) - np.repeat(np.cumsum(most) - most, most) + 1
 
 
 def rungs(lam: Any, power: float = 2, *, lowest: float = 0.01) -> Numbers:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+from scipy import special
 
 from scumble.errors import ParameterError, did_you_mean
 from scumble.parameters import number
@@ -126,6 +126,8 @@ def chernoff(size: Counts, count: Counts, p: float, m: int, lam: float) -> Tails
 
 def exact(size: Counts, count: Counts, p: float, m: int, lam: float, reach: tuple[float, float] = FAR) -> Tails:
     """Both tails by convolution, summed over the smaller of the two binomials, in batches of similar length."""
+    from scipy import stats  # it takes a while to load
+
     own, other = p + (1 - p) / m, (1 - p) / m
     fewer = count <= size - count
     first, second = np.where(fewer, count, size - count).ravel(), np.where(fewer, size - count, count).ravel()

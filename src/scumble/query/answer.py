@@ -6,6 +6,7 @@ Intervals, at level 1 - alpha with z the normal quantile:
 - counts over one perturbed column with one retention: the score interval, the k with
   (O - k a - (n - k) b)^2 <= z^2 (k a (1 - a) + (n - k) b (1 - b)), a = p + (1 - p) r, b = (1 - p) r, which covers better
   where few rows match (O published rows match, r is the replacement probability of the set);
+- the same where rows have weights W: (S - k)^2 <= z^2 V(k), V the variance that is to be expected at k (query/sampled.py);
 - averages R = N / D: Fieller's, the R with (N - R D)^2 <= z^2 (V_N - 2 R C + R^2 V_D); unbounded where D may be 0. The
   standard error is sqrt(V_N - 2 R C + R^2 V_D) / D.
 """
@@ -24,8 +25,9 @@ from scumble.estimate import Estimate, Estimates
 from scumble.parameters import number
 from scumble.query.cells import Cells
 from scumble.query.compile import Published, Question, compile_query, perturbed_column
-from scumble.query.parse import Aggregate, Group, parse
+from scumble.query.parse import Aggregate, Group, Query, parse
 from scumble.query.reconstruct import Moments, Ratio, Whole
+from scumble.query.sampled import over_values, score_of_samples
 
 FEW = 10
 """Published rows below which a normal interval is a bad description."""
@@ -40,6 +42,10 @@ def ask(sql: str, published: Published, engine: Engine, level: Any, method: str 
     """The answer to a question."""
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}{did_you_mean(method, METHODS)}")
+    if method == "likelihood" and published.weighted:
+        raise ParameterError(
+            "rows of this release have weights, which the likelihood does not know; ask with method unbiased"
+        )
     share = number(level, "level")
     if not 0 < share < 1:
         raise ParameterError(
@@ -60,14 +66,15 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
         estimates, how = likely(question, found, estimates, level)
         notes += how
     names = [output.name for output in question.query.outputs]
-    return _arranged(Estimates(names, _group_columns(question, found), estimates, level, notes), question)
+    return arranged(Estimates(names, _group_columns(question, found), estimates, level, notes), question.query)
 
 
 def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) -> Estimate:
     if aggregate.value is None:
         count = found.count()
         if _one_column(question):
-            return _score(aggregate.name, count, question, found, z)
+            way = _score_of_samples if question.published.weighted else _score
+            return way(aggregate.name, count, question, found, z)
         return _normal(aggregate.name, count, question.exact, z)
     if aggregate.kind == "count":
         return _normal(aggregate.name, _present(aggregate, question, found), question.exact, z)
@@ -101,7 +108,7 @@ def _empty_sums(estimate: Estimate, count: Moments) -> Estimate:
 def _one_column(question: Question) -> bool:
     axes = [*question.grouped, *(axis for axis in question.others if axis.count > 1)]
     published = question.published
-    if len(axes) != 1 or len(published.strata) > 1 or published.weight or question.conditions.public_atoms:
+    if len(axes) != 1 or len(published.strata) > 1 or question.conditions.public_atoms:
         return False
     channel = published.strata[0][axes[0].name]
     return bool(channel.constant and channel.retain > 0)
@@ -123,6 +130,20 @@ def _score(name: str, count: Moments, question: Question, found: Whole, z: float
     return Estimate(
         name, plain.value, plain.se, np.where(known, plain.value, low), np.where(known, plain.value, high), "unbiased"
     )
+
+
+def _score_of_samples(name: str, count: Moments, question: Question, found: Whole, z: float) -> Estimate:
+    """The same where rows have weights."""
+    plain = _normal(name, count, False, z)
+    axis = next(a for a in [*question.grouped, *question.others] if a.count > 1)
+    p, (part,) = float(question.published.strata[0][axis.name].retain), found.parts
+    r = np.broadcast_to(_mass(question, found).reshape(1, -1), (len(found.cells.groups), found.cells.width)).reshape(-1)
+    sums = [over_values(part.cells, part.cells.numbers("n", order)).reshape(-1) for order in (1, 2)]
+    extra = part.sampling(part.cells.numbers("n", 2)).variance.reshape(-1)
+    low, high = score_of_samples(plain.value, sums[0], sums[1], extra, p, r, z)
+    known = plain.se == 0
+    low, high = np.where(known, plain.value, low), np.where(known, plain.value, high)
+    return Estimate(name, plain.value, plain.se, low, high, "unbiased")
 
 
 def _mass(question: Question, found: Whole) -> Numbers:
@@ -188,9 +209,8 @@ def _notes(question: Question, found: Whole, estimates: list[Estimate]) -> list[
     return notes
 
 
-def _arranged(answer: Estimates, question: Question) -> Estimates:
+def arranged(answer: Estimates, query: Query) -> Estimates:
     """ORDER BY, OFFSET and LIMIT."""
-    query = question.query
     order = np.arange(len(answer))
     if query.order:
         table = answer.to_arrow()

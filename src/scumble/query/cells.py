@@ -37,6 +37,10 @@ class Cells:
         self._sums = {name: _numbers(lines, name) for name in lines.schema.names if name[0] in "nv"}
         self._stratum = _column(lines, "z").to_numpy(zero_copy_only=False) if "z" in lines.schema.names else None
         self._of: int | None = None
+        self.sampled: Vector | None = None
+        """1 for the lines of sampled rows, 0 for the others; absent where nothing was sampled."""
+        if "w" in lines.schema.names:
+            self.sampled = _column(lines, "w").to_numpy(zero_copy_only=False).astype(np.float64)
 
     def of(self, stratum: int) -> "Cells":
         """The lines of one stratum; the others count nothing."""

@@ -8,8 +8,8 @@ rows; and the same lines are what the likelihood needs.
     FROM release WHERE public conditions GROUP BY all of these
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from scumble.channel import Channel
 from scumble.domain import Domain, Grid
 from scumble.engines.engine import TABLE, UNKNOWN, Engine, truth_case
 from scumble.errors import QueryError
+from scumble.query.merged import at_merged
 from scumble.query.normalize import Conditions, Perturbed, SetAtom, cut, take_apart
 from scumble.query.parse import Aggregate, Group, Query
 
@@ -40,6 +41,23 @@ class Published:
     """The column that says which stratum a row belongs to, where there are several."""
     weight: str | None = None
     """The column that says how many rows a published row stands for, where it is not 1."""
+    copies: str | None = None
+    """The column that says how often a published row stands in the table, where that stands for a weight."""
+    sample: int | None = None
+    """Where groups were sampled, the rows that a sampled one has at least; such rows have a weight, or copies, above 1."""
+    merged: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """Public columns whose values were put together: what a value of the table is published as."""
+
+    def factors(self, order: int) -> list[exp.Expression]:
+        """What a row is multiplied by in sums of first and second order: W and W^2, or 1 and its copies."""
+        if self.weight is not None:
+            return [exp.column(self.weight, quoted=True)] * order
+        return [exp.column(self.copies, quoted=True)] * (order - 1) if self.copies is not None else []
+
+    @property
+    def weighted(self) -> bool:
+        """Whether sums of second order are others than those of first order."""
+        return self.weight is not None or self.copies is not None
 
     def channels(self, name: str) -> list[Channel]:
         """The channels of a column in all strata."""
@@ -83,7 +101,9 @@ def compile_query(query: Query, published: Published, engine: Engine, *, by_valu
     by_value   whether each value of a summed perturbed column is a cell, although one retention would allow to sum its numbers
     """
     domains = published.domains
+    query, notes = at_merged(query, published.merged)
     conditions = take_apart(query.where, domains, engine)
+    conditions.notes.extend(notes)
     names = [g.expression.name for g in query.groups if perturbed_column(g.expression, domains)]
     values = [name for a in query.aggregates if a.value is not None and (name := perturbed_column(a.value, domains))]
     _refuse_functions(query, domains)
@@ -103,7 +123,7 @@ def compile_query(query: Query, published: Published, engine: Engine, *, by_valu
     publics = [g for g in query.groups if not perturbed_column(g.expression, domains)]
     summed = [a.value for a in query.aggregates if a.kind != "count" and a.value is not None]
     keys = _keys(conditions, publics, grouped, others, published)
-    statement = _statement(keys, conditions, _sums(sums, summed, published.weight))
+    statement = _statement(keys, conditions, _sums(sums, summed, published))
     return Question(query, published, conditions, publics, grouped, others, sums, statement)
 
 
@@ -171,40 +191,47 @@ def _keys(
     keys += [(f"a{i}", truth_case(atom.condition)) for i, atom in enumerate(conditions.public_atoms)]
     if published.stratum is not None and (grouped or others):
         keys.append(("z", exp.column(published.stratum, quoted=True)))
+    if published.sample is not None and (grouped or others):
+        (factor,) = published.factors(1) or published.factors(2)
+        keys.append(("w", exp.cast(exp.GT(this=factor, expression=exp.Literal.number(1)), "INT")))
     return keys
 
 
-def _sums(values: Sequence[exp.Expression], summed: Sequence[exp.Expression], weight: str | None) -> list[Named]:
+def _sums(values: Sequence[exp.Expression], summed: Sequence[exp.Expression], rows: Published) -> list[Named]:
     """Counts and sums of a line, of first order, and where rows have weights of second order too.
 
     n, n2: sums of W and W^2.  v_n, v_n2: the same where the value is not missing.  v_s, v_s2: of W v and W^2 v.  v_q: of W^2 v^2.
+    n_rows: the rows themselves, each once. (With copies W is 1 and W^2 the number of copies, in sums over all of them.)
     """
-    found = _total("n", None, weight)
+    found = _total("n", None, rows)
+    if rows.weighted:
+        once = exp.Literal.number("1.0")
+        alone = exp.Div(this=once, expression=exp.column(rows.copies, quoted=True)) if rows.copies else once
+        found.append(("n_rows", exp.Sum(this=alone)))
     for i, value in enumerate(values):
-        found += _total(f"v{i}_n", value, weight)
+        found += _total(f"v{i}_n", value, rows)
         if value in summed:
             number = exp.cast(value.copy(), "DOUBLE")
-            found += [(f"v{i}_s", _weighted(number, weight, 1))] + (
-                [(f"v{i}_s2", _weighted(number, weight, 2))] if weight else []
+            found += [(f"v{i}_s", _weighted(number, rows, 1))] + (
+                [(f"v{i}_s2", _weighted(number, rows, 2))] if rows.weighted else []
             )
-            found.append((f"v{i}_q", _weighted(exp.Mul(this=number.copy(), expression=number.copy()), weight, 2)))
+            found.append((f"v{i}_q", _weighted(exp.Mul(this=number.copy(), expression=number.copy()), rows, 2)))
     return found
 
 
-def _total(name: str, value: exp.Expression | None, weight: str | None) -> list[Named]:
-    if weight is None:
+def _total(name: str, value: exp.Expression | None, rows: Published) -> list[Named]:
+    if not rows.weighted:
         return [(name, exp.Count(this=exp.Star() if value is None else value.copy()))]
     one: exp.Expression = exp.Literal.number(1)
     if value is not None:
         present = exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.Null()))
         one = exp.Case(ifs=[exp.If(this=present, true=one)], default=exp.Literal.number(0))
-    return [(name, _weighted(one, weight, 1)), (f"{name}2", _weighted(one, weight, 2))]
+    return [(name, _weighted(one, rows, 1)), (f"{name}2", _weighted(one, rows, 2))]
 
 
-def _weighted(value: exp.Expression, weight: str | None, power: int) -> exp.Expression:
-    factors = [exp.column(weight, quoted=True)] * power if weight else []
+def _weighted(value: exp.Expression, rows: Published, order: int) -> exp.Expression:
     product = value.copy()
-    for factor in factors:
+    for factor in rows.factors(order):
         product = exp.Mul(this=product, expression=factor.copy())
     return exp.Sum(this=product)
 

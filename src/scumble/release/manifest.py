@@ -8,6 +8,7 @@ The last field is the digest of everything before it, and the text has one canon
 
 import hashlib
 import json
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -100,17 +101,48 @@ class ChannelRecord(Model):
         return spread(Channel(self.retain, size=self.size), members, domain_size)
 
 
+class MergedRecord(Model):
+    """A published value, and the values of the table that it stands for."""
+
+    published: Any
+    values: list[Any]
+
+
+def representative(records: Sequence[MergedRecord], value: Any) -> Any:
+    """What a value of the table is published as; a number between two that occurred belongs to the interval before it."""
+    for record in records:
+        if value in record.values:
+            return record.published
+    if isinstance(value, int | float):
+        below = [r.published for r in records if isinstance(r.published, int | float) and r.published <= value]
+        return max(below, default=value)
+    return value
+
+
+class SamplingRecord(Model):
+    """How many records of a personal group were published at most, and from what that was computed."""
+
+    sizes: Literal["one", "ladder", "paper"]
+    lam: float
+    delta: float
+    tail: Literal["exact", "chernoff"]
+    least: int = Field(description="the sample size for groups of a single value, the smallest of all")
+    ladder: list[float] | None = None
+
+
 class ColumnRecord(Model):
     """A column of the published table."""
 
     name: str
-    role: Literal["public", "sensitive", "stratum", "weight"]
+    role: Literal["public", "sensitive", "stratum", "weight", "counted", "copies"]
     type: str
     coarsened: Coarsen | None = None
     domain: DomainRecord | None = None
     channel: ChannelRecord | None = None
     channels: list[ChannelRecord] | None = None
     """One for each stratum, where there are several."""
+    merged: list[MergedRecord] | None = None
+    """The values of the table that a published value stands for, where some of a public column were put together."""
 
     @property
     def records(self) -> list[ChannelRecord]:
@@ -135,6 +167,35 @@ class Randomness(Model):
     keyed: bool = Field(False, description="the coins of a record are a keyed function of its id and value")
 
 
+class TableRecord(Model):
+    """One of the tables of a release that has several: a column of its schema."""
+
+    name: str
+    attributes: list[Any]
+    """Names of columns; of transactions, the items."""
+    rows: int
+    files: list[str]
+
+
+class CountedRecord(Model):
+    """How tuples were counted, where a release publishes those that occur often."""
+
+    matrix: Literal["exact", "practical", "full", "boxes"]
+    k: int | None = None
+    epsilon: float | None = None
+    delta: float | None = None
+    """The three of one table."""
+    total: int | None = None
+    """The number of tuples, where the publisher stated it as public knowledge."""
+    transactions: dict[str, str] | None = None
+    """Which columns are the user, the item and the value, where a tuple is all the transactions of a user."""
+    domains: dict[str, DomainRecord] | None = None
+    """Of all columns, where each tuple of the domain was counted."""
+    tables: list[TableRecord] | None = None
+    schema_from: Literal["given", "budget"] | None = None
+    c_star: int | None = None
+
+
 class Manifest(Model):
     """Everything public about a release."""
 
@@ -143,13 +204,15 @@ class Manifest(Model):
     software: str
     mechanism: str
     rows: int
-    order: Literal["shuffled"] = "shuffled"
+    order: Literal["shuffled", "sorted"] = "shuffled"
     columns: list[ColumnRecord]
     guarantees: list[Guarantee]
     not_covered: list[str]
     depends_on_data: list[str]
     randomness: Randomness
     files: list[FileRecord]
+    counted: CountedRecord | None = None
+    sampling: SamplingRecord | None = None
 
     def column(self, name: str) -> ColumnRecord | None:
         """The column of that name."""

@@ -19,7 +19,14 @@ from scumble.errors import SchemaError, TableError
 from scumble.keyed import Ids
 from scumble.mechanisms import Plan, Profile
 from scumble.release.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
-from scumble.release.manifest import ChannelRecord, ColumnRecord, DomainRecord, FileRecord
+from scumble.release.manifest import (
+    ChannelRecord,
+    ColumnRecord,
+    CountedRecord,
+    DomainRecord,
+    FileRecord,
+    SamplingRecord,
+)
 from scumble.release.perturb import Perturbation
 from scumble.release.shuffle import Buckets, bucket_count, scatter
 from scumble.release.write import Shelf
@@ -60,6 +67,8 @@ class Printed:
     files: list[FileRecord]
     columns: list[ColumnRecord]
     rows: int
+    counted: CountedRecord | None = None
+    sampling: SamplingRecord | None = None
 
 
 class Press:
