@@ -1,11 +1,14 @@
 """Public columns made coarser on the way, so that fewer rows are alone."""
 
+import csv
 import itertools
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.errors import SchemaError
+from scumble.mechanisms.recoding import Recoding, groups, hierarchy
 from scumble.parameters import number
 from scumble.schema import Coarsen
 
@@ -19,7 +22,13 @@ def coarsen(column: pa.Array, how: Coarsen, name: str) -> pa.Array:
     ['<18', '[18, 65)', '>=65']
     >>> coarsen(pa.array(["90210"]), Coarsen(prefix=3), "zip").to_pylist()
     ['902']
+    >>> coarsen(pa.array(["flu"]), Coarsen(groups={"airways": ["flu", "asthma"]}), "disease").to_pylist()
+    ['airways']
     """
+    if how.groups is not None:
+        return groups(how.groups).recode(column, name)
+    if how.hierarchy is not None:
+        return read_hierarchy(how.hierarchy, _level(how)).recode(column, name)
     try:
         if how.bins is not None:
             return _bins(column, number(how.bins, "bins"))
@@ -31,6 +40,34 @@ def coarsen(column: pa.Array, how: Coarsen, name: str) -> pa.Array:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         told = ", ".join(f"{k} = {v}" for k, v in how.model_dump(exclude_none=True).items())
         raise SchemaError(f"column {name!r} of type {column.type} cannot be coarsened by {told}") from None
+
+
+def resolved(how: Coarsen) -> Coarsen:
+    """The rule itself, as it may be published: a hierarchy as the groups that it makes at its level, without its path."""
+    if how.hierarchy is None:
+        return how
+    recoding = read_hierarchy(how.hierarchy, _level(how))
+    members: dict[str, list[str]] = {}
+    for value, label in zip(recoding.values, recoding.labels, strict=True):
+        members.setdefault(label, []).append(value)
+    return Coarsen.model_validate({"groups": members})
+
+
+def _level(how: Coarsen) -> int:
+    return 1 if how.level is None else how.level
+
+
+@lru_cache(maxsize=8)
+def read_hierarchy(path: str, level: int) -> Recoding:
+    """The recoding that a CSV file (separated by commas or semicolons) gives at a level."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        raise SchemaError(f"there is no hierarchy that can be read at {path!r}; it is a CSV file in UTF-8") from None
+    first = text.partition("\n")[0]
+    rows = [row for row in csv.reader(text.splitlines(), delimiter=max(",;\t", key=first.count)) if row]
+    return hierarchy(rows, level)
 
 
 def _bins(column: pa.Array, width: float) -> pa.Array:

@@ -23,6 +23,8 @@ class Estimate:
     low: Numbers
     high: Numbers
     method: str
+    bound: Numbers | None = None
+    """The most that it can be among all rows, where some of them were suppressed."""
 
     @property
     def exact(self) -> bool:
@@ -31,7 +33,10 @@ class Estimate:
 
     def take(self, order: npt.NDArray[np.intp]) -> "Estimate":
         """The same for some rows, in that order."""
-        return Estimate(self.name, self.value[order], self.se[order], self.low[order], self.high[order], self.method)
+        bound = None if self.bound is None else self.bound[order]
+        return Estimate(
+            self.name, self.value[order], self.se[order], self.low[order], self.high[order], self.method, bound
+        )
 
 
 class Estimates:
@@ -68,6 +73,8 @@ class Estimates:
         for e in self.estimates:
             for suffix, numbers in (("", e.value), ("_se", e.se), ("_low", e.low), ("_high", e.high)):
                 arrays[e.name + suffix] = pa.array(numbers, mask=~np.isfinite(numbers))
+            if e.bound is not None:
+                arrays[f"{e.name}_bound"] = pa.array(e.bound, mask=~np.isfinite(e.bound))
         return pa.table(arrays)
 
     def to_pandas(self) -> Any:
@@ -104,6 +111,9 @@ class Estimates:
                     headings += ["± se", f"{100 * self.level:g}% interval"]
                     columns.append([_number(v, digits) for v in e.se[:most]])
                     columns.append([_interval(a, b, digits) for a, b in zip(e.low[:most], e.high[:most], strict=True)])
+                if e.bound is not None and np.isfinite(e.bound).any():
+                    headings.append("suppressed included, at most")
+                    columns.append([_number(v, 0) for v in e.bound[:most]])
         return headings, [list(row) for row in zip(*columns, strict=True)]
 
     def footer(self, most: int = 60) -> list[str]:

@@ -38,7 +38,9 @@ def command(
     ] = False,
     coarsen: Annotated[
         list[str] | None,
-        typer.Option(help="Make a public column coarser: age=bins:10, age=edges:18,65, zip=prefix:3, born=date:month."),
+        typer.Option(
+            help="Make a public column coarser: age=bins:10, age=edges:18,65, zip=prefix:3, born=date:month, zip=hierarchy:zip.csv:2."
+        ),
     ] = None,
     mechanism: Annotated[str | None, typer.Option(help="How to perturb; the spec's, or uniform.")] = None,
     set: Annotated[
@@ -140,6 +142,9 @@ def _coarsening(text: str) -> tuple[str, dict[str, Any]]:
     how, sign, number = value.partition(":")
     if not sign:
         raise ParameterError(f"--coarsen takes COLUMN=HOW:VALUE, such as age=bins:10, not {text!r}")
+    if how == "hierarchy":
+        path, _, level = number.rpartition(":")
+        return name, {how: path or number, "level": level if path else 1}
     return name, {how: [float(x) for x in number.split(",")] if how == "edges" else number}
 
 

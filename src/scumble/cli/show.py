@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from scumble.cli.output import Format, console, print_json
 from scumble.privacy.guarantee import amplification
 from scumble.privacy.rho import posterior_bound
-from scumble.release.manifest import ColumnRecord
+from scumble.release.manifest import ColumnRecord, Manifest
 from scumble.release.release import Release
 
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
@@ -46,6 +46,9 @@ def summary(release: Release) -> None:
     for column in manifest.columns:
         table.add_row(column.name, column.type, published(column))
     out.print(table)
+    for part in (manifest.counted.tables if manifest.counted is not None else None) or ():
+        shown = ", ".join(map(str, part.attributes[:8])) + (", ..." if len(part.attributes) > 8 else "")
+        out.print(f"{part.name}: {part.rows:,} rows of {shown}", markup=False)
     for guarantee in manifest.guarantees:
         out.print(f"guaranteed: {guarantee.statement}", markup=False)
     if not manifest.guarantees:
@@ -58,15 +61,12 @@ def _details(release: Release) -> None:
     out = console()
     manifest = release.manifest
     _posteriors(release)
+    _merged(manifest)
     _list("conditions", list(dict.fromkeys(c for g in manifest.guarantees for c in g.conditions)))
     _list("not covered", manifest.not_covered)
     _list("taken from the data", manifest.depends_on_data or ["nothing: no parameter was computed from the table"])
-    alone = release.unique_rows()
-    out.print(
-        f"\nsingling out: {alone:,} of {manifest.rows:,} rows ({alone / manifest.rows:.1%}) are alone with the values of their public columns."
-        + (" Whoever knows those of a person finds the row; coarsen them to make this smaller." if alone else ""),
-        markup=False,
-    )
+    if manifest.counted is None:
+        _singling_out(release)
     keyed = (
         "keyed: the same person keeps the same published value in every release"
         if manifest.randomness.keyed
@@ -76,9 +76,19 @@ def _details(release: Release) -> None:
     out.print(f"digest: {manifest.digest}", markup=False)
 
 
+def _singling_out(release: Release) -> None:
+    out, manifest = console(), release.manifest
+    alone = release.unique_rows()
+    out.print(
+        f"\nsingling out: {alone:,} of {manifest.rows:,} rows ({alone / manifest.rows:.1%}) are alone with the values of their public columns."
+        + (" Whoever knows those of a person finds the row; coarsen them to make this smaller." if alone else ""),
+        markup=False,
+    )
+
+
 def _posteriors(release: Release) -> None:
     gamma = max(amplification(channels) for channels in release.strata)
-    if math.isinf(gamma):
+    if math.isinf(gamma) or release.manifest.counted is not None:
         return
     table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("believed before with at most")
@@ -87,6 +97,16 @@ def _posteriors(release: Release) -> None:
         table.add_row(f"{prior:g}", f"{posterior_bound(gamma, prior):.4g}")
     console().print()
     console().print(table)
+
+
+def _merged(manifest: Manifest) -> None:
+    """Which values of the table a published one stands for."""
+    for column in manifest.columns:
+        lines = [
+            f"{m.published}: {', '.join(str(v) for v in m.values)}" for m in column.merged or () if len(m.values) > 1
+        ]
+        if column.merged:
+            _list(f"{column.name}, published value: values of the table", lines or ["every value stands for itself"])
 
 
 def _list(heading: str, lines: list[str]) -> None:
@@ -111,6 +131,13 @@ def published(column: ColumnRecord) -> str:
         return "the sub-table of the row"
     if column.role == "weight":
         return "how many rows of the table this one stands for"
+    if column.role == "copies":
+        return "how many copies of this row there are"
+    if column.merged:
+        return f"merged: {sum(len(m.values) for m in column.merged)} values became {len(column.merged)}"
+    if column.coarsened is not None and column.coarsened.groups is not None:
+        values = sum(len(members) for members in column.coarsened.groups.values())
+        return f"coarsened: {values} values in {len(column.coarsened.groups)} groups"
     if column.coarsened is not None:
         return "coarsened: " + ", ".join(
             f"{k} = {v}" for k, v in column.coarsened.model_dump(exclude_none=True).items()

@@ -117,7 +117,7 @@ def frequent(columns: Sequence[pa.Array], k: int) -> npt.NDArray[np.bool_]:
     >>> frequent([pa.array(["a", "a", "b"])], 2).tolist()
     [True, True, False]
     """
-    _demand_k(k)
+    demand_k(k)
     return occurrences(columns) >= k
 
 
@@ -129,7 +129,7 @@ class Boxes:
     sides: list[list[Range]]
 
 
-def fixed_midpoints(rows: Any, ranges: Sequence[Range], k: int) -> Boxes:
+def fixed_midpoints(rows: Any, ranges: Sequence[Range], k: int, *, whole: bool = False) -> Boxes:
     """Rows in boxes of at least k, found by halving the declared ranges; a box is published as its sides, never as its rows' extent.
 
     A box has ONE side that may be split, the longest in proportion to its declared range (the first of equals), at its midpoint; it
@@ -138,13 +138,15 @@ def fixed_midpoints(rows: Any, ranges: Sequence[Range], k: int) -> Boxes:
     splits, as Mondrian does, may give more boxes but breaks this: a row may have too few others that keep EVERY side from splitting. For the same
     reason the guarantee holds where `rows` has all published attributes (a category as its place in a declared order).
 
+    whole   the numbers are whole, places in a list say: a side that has room for one of them only is never the one
+
     >>> found = fixed_midpoints([[20], [80], [150], [900], [950]], [(0, 1000)], 2)
     >>> found.cells.tolist(), found.sides
     ([0, 0, 0, 1, 1], [[(0, 500.0)], [(500.0, 1000)]])
     """
     points = np.asarray(rows, dtype=np.float64)
     _demand_inside(points, ranges)
-    _demand_k(k)
+    demand_k(k)
     cells = np.full(len(points), -1, np.int64)
     if len(points) < k:
         return Boxes(cells, [])
@@ -153,7 +155,7 @@ def fixed_midpoints(rows: Any, ranges: Sequence[Range], k: int) -> Boxes:
     waiting = [(np.arange(len(points)), list(ranges))]
     while waiting:
         inside, box = waiting.pop()
-        halves = _halve(points, inside, box, widths, k)
+        halves = _halve(points, inside, box, widths, k, whole)
         if halves:
             waiting += reversed(halves)
         else:
@@ -168,9 +170,16 @@ def _halve(
     box: list[Range],
     widths: npt.NDArray[np.float64],
     k: int,
+    whole: bool,
 ) -> list[tuple[npt.NDArray[np.int64], list[Range]]]:
     """The two halves of a box with their rows, or nothing where one would hold fewer than k."""
-    side = int(np.argmax([(high - low) / width for (low, high), width in zip(box, widths, strict=True)]))
+    lengths = [
+        (high - low) / width * (not whole or np.ceil(high) - np.ceil(low) > 1)
+        for (low, high), width in zip(box, widths, strict=True)
+    ]
+    side = int(np.argmax(lengths))
+    if not lengths[side]:
+        return []
     low, high = box[side]
     middle = low + (high - low) / 2
     if not low < middle < high:
@@ -215,6 +224,7 @@ def _demand_nested(rows: Sequence[Sequence[str]], height: int) -> None:
                 )
 
 
-def _demand_k(k: int) -> None:
+def demand_k(k: int) -> None:
+    """A crowd has somebody in it."""
     if k < 1:
         raise ParameterError(f"k is the size of a crowd and must be at least 1, not {k}")

@@ -3,13 +3,14 @@
 from scumble.channel import Channel
 from scumble.domain import Domain, Grid
 from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.readme_counts import counted_howto, counted_place
 
 
 def readme(manifest: Manifest) -> str:
     """What was published, what it promises, and how to compute with it by hand."""
     parts = [
         "# A table published with scumble",
-        f"{manifest.rows:,} rows, in {_place(manifest)}, in random order. `manifest.json` has everything below in full, for programs.",
+        f"{manifest.rows:,} rows, in {_place(manifest)}. `manifest.json` has everything below in full, for programs.",
         ""
         if manifest.randomness.secure
         else "**INSECURE: the coins were drawn from a seed, for tests. Whoever guesses it undoes the perturbation.**",
@@ -30,18 +31,24 @@ def readme(manifest: Manifest) -> str:
 
 
 def _place(manifest: Manifest) -> str:
-    return "`data.parquet`" if len(manifest.data) == 1 else f"`data/*.parquet` ({len(manifest.data)} files)"
+    if manifest.counted is not None:
+        return counted_place(manifest)
+    files = "`data.parquet`" if len(manifest.data) == 1 else f"`data/*.parquet` ({len(manifest.data)} files)"
+    return f"{files}, in random order"
 
 
 def _line(column: ColumnRecord) -> str:
     how = column.coarsened.model_dump(exclude_none=True) if column.coarsened else None
     told = {
+        "counted": "as it is, in tuples that occur often" if how is None else f"coarsened: {', '.join(how)}",
         "sensitive": "perturbed, see below",
         "stratum": "the number of the row's sub-table, see below",
         "weight": "how many rows of the original table this one stands for",
+        "copies": "how many copies of this very row are in the table",
         "public": "as it is" if how is None else "coarsened: " + ", ".join(f"{k} = {v}" for k, v in how.items()),
     }
-    return f"| {column.name} | {column.type} | {told[column.role]} |"
+    merged = f", {len(column.merged)} values for {sum(len(m.values) for m in column.merged)}" if column.merged else ""
+    return f"| {column.name} | {column.type} | {told[column.role]}{merged} |"
 
 
 def _channel(column: ColumnRecord) -> str:
@@ -99,11 +106,13 @@ def _dependence(manifest: Manifest) -> str:
 
 
 def _howto(manifest: Manifest) -> str:
+    if manifest.counted is not None:
+        return counted_howto(manifest)
     column = next(c for c in manifest.columns if c.records)
     assert column.domain is not None
     domain = column.domain.domain(column.type)
     channel = column.records[0].channel(domain.size)
-    plain = len(column.records) == 1 and column.records[0].replace == "uniform" and not manifest.role("weight")
+    plain = len(column.records) == 1 and column.records[0].replace == "uniform"
     condition, share = _example(column.name, domain)
     if not plain or not channel.constant or channel.retain == 0:
         return f'Weights differ by value; `pip install scumble` and\n\n    scumble query . "SELECT COUNT(*) FROM release WHERE {condition}"'
@@ -117,13 +126,34 @@ def _howto(manifest: Manifest) -> str:
         "its standard error. Conditions on columns that are published as they are go into WHERE. In SQL (DuckDB, in this folder), for "
         f"`{condition}`:\n\n"
         "```sql\n"
-        "SELECT SUM(w) AS estimate, SQRT(SUM(w * w - w)) AS standard_error\n"
-        f"FROM (SELECT CASE WHEN {condition} THEN {_double(low + 1 / p)} ELSE {_double(low)} END AS w\n"
+        f"{_sums(manifest)} AS standard_error\n"
+        f"FROM (SELECT *, CASE WHEN {condition} THEN {_double(low + 1 / p)} ELSE {_double(low)} END AS w\n"
         f"      FROM '{files}');\n"
         "```\n\n"
+        f"{_sampled(manifest)}"
         "The interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. For conditions on several perturbed columns multiply "
         "their weights; to sum a column v that is published as it is, use v*w and v*v*(w*w - w). Or let scumble do it:\n\n"
         f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release WHERE {condition}"'
+    )
+
+
+def _sums(manifest: Manifest) -> str:
+    if manifest.role("weight"):
+        return "SELECT SUM(weight * w) AS estimate, SQRT(SUM(weight * weight * (w * w - w)))"
+    if manifest.role("copies"):
+        return "SELECT SUM(w) AS estimate, SQRT(SUM(copies * (w * w - w)))"
+    return "SELECT SUM(w) AS estimate, SQRT(SUM(w * w - w))"
+
+
+def _sampled(manifest: Manifest) -> str:
+    if manifest.sampling is None:
+        return ""
+    told = (
+        "`weight` of the original table" if manifest.role("weight") else "of its `copies`, and the copies are one draw"
+    )
+    return (
+        f"Of large groups a sample of about {manifest.sampling.least} rows or more was taken; each published row stands for {told}. "
+        "Sampling adds a little to the standard error (scumble counts it).\n\n"
     )
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ from sqlglot import exp
 
 from scumble.channel import Channel
 from scumble.engines.engine import TABLE, Engine
-from scumble.errors import ReleaseError
+from scumble.errors import ParameterError, ReleaseError
 from scumble.estimate import Estimates
 from scumble.query.compile import Published
-from scumble.release.manifest import FileRecord, Manifest, read_manifest
+from scumble.release.counted import counted_release
+from scumble.release.manifest import FileRecord, Manifest, read_manifest, representative
 
 
 class Release:
@@ -35,10 +36,26 @@ class Release:
         """
         from scumble.query.answer import ask
 
+        if self.manifest.counted is not None:
+            return self._count(sql, level, method)
         return ask(sql, self.published, self.engine, level, method)
 
-    def table(self) -> pa.Table:
-        """The published rows."""
+    def _count(self, sql: str, level: Any, method: str) -> Estimates:
+        from scumble.query.counts import ask_counts
+
+        if method != "unbiased":
+            raise ParameterError(f"a release of counted tuples is asked by the method unbiased, not by {method!r}")
+        return ask_counts(sql, counted_release(self.path, self.manifest), level)
+
+    def table(self, name: str | None = None) -> pa.Table:
+        """The published rows; of a release with several tables, those of the one that is named."""
+        tables = self.manifest.counted.tables if self.manifest.counted is not None else None
+        if tables is not None:
+            found = {table.name: table for table in tables}
+            if name not in found:
+                told = f"there is no table {name!r} in it" if name else "it has several tables"
+                raise ReleaseError(f"{told}; name one of {', '.join(found)}")
+            return pa.concat_tables([pq.read_table(self.path / path) for path in found[name].files])
         return pa.concat_tables([pq.read_table(self.path / path) for path in self.manifest.data])
 
     def unique_rows(self) -> int:
@@ -53,6 +70,9 @@ class Release:
     @cached_property
     def engine(self) -> Engine:
         """What runs statements over the published rows."""
+        return self._make_engine()
+
+    def _make_engine(self) -> Engine:
         from scumble.engines.duckdb import DuckDB
 
         return DuckDB([self.path / path for path in self.manifest.data])
@@ -70,7 +90,9 @@ class Release:
         column = self.manifest.column(name)
         keys = [exp.column(name, quoted=True).as_("y")]
         keys.append(exp.column(stratum, quoted=True).as_("z") if stratum else exp.Literal.number(0).as_("z"))
-        lines = self.engine.run(exp.select(*keys, exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by("1", "2"))
+        copies = self.manifest.role("copies")
+        once = f'CAST(ROUND(SUM(1.0 / "{copies}")) AS BIGINT) AS n' if copies else "COUNT(*) AS n"
+        lines = self.engine.run(exp.select(*keys, once).from_(TABLE).group_by("1", "2"))
         codes = domain.encode(lines.column("y").combine_chunks(), name)
         counts = np.zeros((len(column.records) if column else 1, domain.size), dtype=np.int64)
         places = lines.column("z").combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp)
@@ -82,10 +104,19 @@ class Release:
         """What the query layer has to know of it."""
         manifest = self.manifest
         names = [column.name for column in manifest.columns]
-        return Published(names, manifest.domains, self.strata, manifest.role("stratum"), manifest.role("weight"))
+        return Published(
+            names,
+            manifest.domains,
+            self.strata,
+            manifest.role("stratum"),
+            manifest.role("weight"),
+            manifest.role("copies"),
+            manifest.sampling.least if manifest.sampling is not None else None,
+            {c.name: partial(representative, c.merged) for c in manifest.columns if c.merged},
+        )
 
     def __repr__(self) -> str:
-        perturbed = ", ".join(self.manifest.sensitive)
+        perturbed = ", ".join(self.manifest.sensitive) or "nothing, tuples are counted"
         return f"<Release {self.path.name}: {self.manifest.rows:,} rows, {self.manifest.mechanism}, perturbed: {perturbed}>"
 
 

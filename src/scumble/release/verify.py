@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from scumble.channel import Channel
 from scumble.errors import SchemaError
 from scumble.release.release import Release
+from scumble.release.verify_counts import counted_checks
 
 FALSE_ALARM = 1e-9
 """The probability that a sound release fails the check of its channel."""
@@ -34,7 +35,12 @@ def verify(release: Release) -> list[Check]:
     """Everything that can be checked without the raw table. Hashes were checked when the release was opened."""
     manifest = release.manifest
     sealed = Check("hashes", True, f"manifest and {len(manifest.files)} files are as they were written")
-    checks = [sealed, _schema(release), _rows(release)]
+    shape = (
+        [_schema(release)]
+        if manifest.counted is None
+        else [Check(*found) for found in counted_checks(release.path, manifest)]
+    )
+    checks = [sealed, *shape, _rows(release)]
     checks += [Check("guarantee", g.holds(release.strata), g.statement) for g in manifest.guarantees]
     for name in manifest.domains:
         checks += _channels(release, name, [stratum[name] for stratum in release.strata])

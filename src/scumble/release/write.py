@@ -52,7 +52,7 @@ class Shelf:
 
     def _write_part(self, path: str, buckets: range) -> FileRecord:
         rows = 0
-        with _writer(self._folder / path, self.schema()) as writer:
+        with parquet_writer(self._folder / path, self.schema()) as writer:
             for index in buckets:
                 stream = self._entropy.stream("order", self._name, index)
                 table = decode_table(self._columns, self._buckets.shuffled(index, stream))
@@ -61,9 +61,9 @@ class Shelf:
         return file_record(self._folder, path, rows)
 
 
-def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+def parquet_writer(path: Path, schema: pa.Schema, *, repetitive: bool = False) -> pq.ParquetWriter:
     """No statistics (a shuffled table cannot use them), no pandas index, no path: of metadata only the types that came in."""
-    worth = [f.name for f in schema if not pa.types.is_floating(f.type) and not is_text(f.type)]
+    worth = repetitive or [f.name for f in schema if not pa.types.is_floating(f.type) and not is_text(f.type)]
     writer = pq.ParquetWriter(
         path, schema, compression="snappy", use_dictionary=worth, write_statistics=False, store_schema=False
     )

@@ -1,0 +1,62 @@
+"""Tuples and how often each is published, into Parquet files of rows.
+
+Rows are in the order of their values: it tells nothing that the rows do not tell, and copies lie side by side, so a file of millions of rows is
+small and quick to write. At no time are more than a million rows in memory.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from scumble.release.encode import is_text
+from scumble.release.manifest import FileRecord
+from scumble.release.write import PART_ROWS, file_record, parquet_writer
+
+PIECE = 1 << 20
+Counts = npt.NDArray[np.int64]
+
+
+def repeated(ends: Counts, start: int, end: int) -> Counts:
+    """The tuples of rows start..end-1, where tuple i is the rows up to ends[i].
+
+    >>> repeated(np.array([2, 2, 7]), 1, 4).tolist()
+    [0, 2, 2]
+    """
+    first, last = np.searchsorted(ends, start, "right"), np.searchsorted(ends, end, "left")
+    upper = np.minimum(ends[first : last + 1], end)
+    lower = np.maximum(np.concatenate([[0], ends])[first : last + 1], start)
+    return np.repeat(np.arange(first, first + len(upper)), upper - lower)
+
+
+def write_copies(tuples: pa.Table, counts: Counts, folder: Path, name: str) -> list[FileRecord]:
+    """Each tuple as many times as its count, under `name.parquet`, or `name/part-000.parquet` and so on."""
+    narrow = pa.table(
+        [c.combine_chunks().dictionary_encode() if is_text(c.type) else c.combine_chunks() for c in tuples.columns],
+        names=tuples.schema.names,
+    )
+    ends = np.cumsum(counts)
+    rows = int(ends[-1]) if len(ends) else 0
+    pieces = -(-rows // PART_ROWS)
+    if pieces <= 1:
+        return [_write(narrow, ends, 0, rows, folder, f"{name}.parquet")]
+    (folder / name).mkdir()
+    edges = [rows * i // pieces for i in range(pieces + 1)]
+    paths = [f"{name}/part-{i:03d}.parquet" for i in range(pieces)]
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(lambda a, b, path: _write(narrow, ends, a, b, folder, path), edges, edges[1:], paths))
+
+
+def _write(narrow: pa.Table, ends: Counts, start: int, end: int, folder: Path, path: str) -> FileRecord:
+    with parquet_writer(folder / path, narrow.schema, repetitive=True) as writer:
+        for a, b in _pieces(start, end):
+            writer.write_table(narrow.take(pa.array(repeated(ends, a, b))), row_group_size=PIECE)
+    return file_record(folder, path, end - start)
+
+
+def _pieces(start: int, end: int) -> Iterator[tuple[int, int]]:
+    for a in range(start, end, PIECE):
+        yield a, min(a + PIECE, end)

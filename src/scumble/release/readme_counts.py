@@ -1,0 +1,86 @@
+"""What the README of a release of counted tuples says: how to compute with it, by hand."""
+
+import math
+
+from scumble.release.manifest import CountedRecord, Manifest
+
+
+def counted_place(manifest: Manifest) -> str:
+    """Where the rows are."""
+    record = manifest.counted
+    assert record is not None
+    if record.tables is None:
+        many = len(manifest.data) > 1
+        return "`data/*.parquet`, sorted by value" if many else "`data.parquet`, sorted by value"
+    return f"{len(record.tables)} tables (`{record.tables[0].name}` and so on), each sorted by value"
+
+
+def counted_howto(manifest: Manifest) -> str:
+    """Counting, with the correction at k and the bound for what is missing."""
+    record = manifest.counted
+    assert record is not None
+    parts = [_tables(manifest, record), _counting(record), _missing(record), _scumble(manifest, record)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _tables(manifest: Manifest, record: CountedRecord) -> str:
+    if record.tables is None:
+        return ""
+    how = (
+        "was given by the publisher"
+        if record.schema_from == "given"
+        else "was computed from noisy counts, under a part of epsilon"
+    )
+    lines = [f"| {t.name} | {t.rows:,} | {_shown(t.attributes)} |" for t in record.tables]
+    copies = (
+        f" Users are numbered anew in each table; those with the same `{record.transactions['pattern']}` are copies of one tuple."
+        if record.transactions
+        else ""
+    )
+    return (
+        f"The attributes were divided into columns of a schema, each published as a table of its own; the schema {how}. A tuple stayed in at most "
+        f"{record.c_star} of them, chosen at random, and was left out where it has no value at all. Tables cannot be joined.{copies}\n\n"
+        + "\n".join(["| table | rows | attributes |", "|---|---|---|", *lines])
+    )
+
+
+def _shown(attributes: list[object]) -> str:
+    return ", ".join(map(str, attributes[:20])) + (", ..." if len(attributes) > 20 else "")
+
+
+def _counting(record: CountedRecord) -> str:
+    if record.matrix == "boxes":
+        return f"Each row is a box of values that holds at least {record.k} rows of the original table; boxes do not overlap, and counting rows counts exactly."
+    if record.matrix == "exact":
+        return f"Tuples that occur fewer than {record.k} times are missing; the others occur exactly as often as in the original table."
+    rate = (record.epsilon or 0.0) / (1 if record.matrix == "full" else 2)
+    r = math.exp(-rate)
+    k = record.k or 0
+    at, above = k - r / (1 - r), 2 * r / (1 - r) ** 2
+    zero = (
+        " (a tuple of the declared domain that is not in the table has X = 0, and counts too)"
+        if record.matrix == "full"
+        else ""
+    )
+    return (
+        f"A tuple that occurs i times was published X = max({k}, i + Z) times, Z two-sided geometric with r = {r!r}, or not at all. So count tuple by tuple"
+        f"{zero}: X where X > {k}, and {at!r} where X = {k}. The sum over the tuples that match is an unbiased estimate for the rows behind published "
+        f"tuples; its variance is the sum of {above!r} where X > {k} and of {above / 2!r} where X = {k}."
+        if record.matrix == "practical"
+        else f"Every tuple of the declared domain was published X = max(0, i + Z) times, i its true count, Z two-sided geometric with r = {r!r}. So count "
+        f"tuple by tuple{zero}: X where X > 0, and {at!r} where X = 0, with variances {above!r} and {above / 2!r}."
+    )
+
+
+def _missing(record: CountedRecord) -> str:
+    if record.matrix in ("full", "boxes") or record.transactions:
+        return ""
+    if record.total is None:
+        return "How many rows are missing is not known."
+    return f"The original table has {record.total:,} rows: what matches is at most {record.total:,} minus the published rows that do not match."
+
+
+def _scumble(manifest: Manifest, record: CountedRecord) -> str:
+    asked = record.transactions["item"] if record.transactions else manifest.columns[0].name
+    name = asked if asked.isidentifier() else '\\"' + asked + '\\"'
+    return f'Or let scumble do it:\n\n    pip install scumble\n    scumble query . "SELECT {name}, COUNT(*) AS n FROM release GROUP BY {name}"'

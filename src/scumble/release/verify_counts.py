@@ -1,0 +1,58 @@
+"""What a release of counted tuples can be held to: its columns, its crowds, and the numbers of its guarantees."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from scumble.engines.counting import least_count
+from scumble.release.manifest import CountedRecord, Manifest
+
+Result = tuple[str, bool, str]
+
+
+def counted_checks(folder: Path, manifest: Manifest) -> list[Result]:
+    """Name, outcome and detail of each check."""
+    record = manifest.counted
+    assert record is not None
+    found = [_columns(folder, manifest, record), _parameters(manifest, record)]
+    return [*found, _crowds(folder, manifest, record)] if record.k else found
+
+
+def _tables(manifest: Manifest, record: CountedRecord) -> list[tuple[list[str], list[str]]]:
+    """The columns and the files of each table."""
+    names = [column.name for column in manifest.columns]
+    if record.tables is None:
+        return [(names, manifest.data)]
+    return [(names if record.transactions else list(table.attributes), table.files) for table in record.tables]
+
+
+def _columns(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
+    kinds = {column.name: column.type for column in manifest.columns}
+    for names, files in _tables(manifest, record):
+        listed = {name: kinds[name] for name in names}
+        for path in files:
+            found = {field.name: str(field.type) for field in pq.read_schema(folder / path)}
+            if found != listed:
+                return "columns", False, f"{path} has {found}, the manifest has {listed}"
+    return "columns", True, f"{len(kinds)} columns with the types of the manifest"
+
+
+def _crowds(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
+    """No tuple is published fewer than k times."""
+    assert record.k is not None
+    for names, files in _tables(manifest, record):
+        keys = names if record.transactions is None else [record.transactions["pattern"], record.transactions["item"]]
+        least = least_count([folder / path for path in files], keys)
+        if least is not None and least < record.k:
+            return "crowds", False, f"a tuple in {files[0]} is there {least} times, below k = {record.k}"
+    return "crowds", True, f"every published tuple is there at least k = {record.k} times"
+
+
+def _parameters(manifest: Manifest, record: CountedRecord) -> Result:
+    """The matrix that counts are corrected by is the one that is guaranteed."""
+    stated = {name: value for g in manifest.guarantees for name, value in g.parameters.items()}
+    for name in ("k", "epsilon", "delta"):
+        used = getattr(record, name)
+        if used is not None and stated.get(name) != used:
+            return "parameters", False, f"{name} = {used} is used, and {stated.get(name)} is guaranteed"
+    return "parameters", True, "the guarantees are those of the matrix in use"
