@@ -27,13 +27,13 @@ class Engine(Protocol):
         """The truth value of a predicate on one column, for each of the values; the published table is not touched."""
 
 
-def truth_case(predicate: exp.Expression) -> exp.Expression:
-    """A predicate as a number: 1 where it is true, 0 where it is false, 2 where SQL does not know."""
+def truth_case(predicate: exp.Expression, unit: int = 1) -> exp.Expression:
+    """A predicate as a number: 1 where it is true, 0 where it is false, 2 where SQL does not know; times a unit."""
     denied = exp.Not(this=exp.Paren(this=predicate.copy()))
     return exp.Case(
         ifs=[
-            exp.If(this=predicate.copy(), true=exp.Literal.number(TRUE)),
+            exp.If(this=predicate.copy(), true=exp.Literal.number(TRUE * unit)),
             exp.If(this=denied, true=exp.Literal.number(FALSE)),
         ],
-        default=exp.Literal.number(UNKNOWN),
+        default=exp.Literal.number(UNKNOWN * unit),
     )

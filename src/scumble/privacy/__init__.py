@@ -1,18 +1,24 @@
 """What an attacker can learn, in formulas: pure functions of channels and numbers."""
 
+import importlib
 from typing import Any
 
 from scumble.privacy.rho import gamma, posterior_bound, posteriors
 
-__all__ = ["breach_limit", "gamma", "posterior_bound", "posteriors", "sample_size"]
+LATER = {
+    "breach_limit": "scumble.privacy.breach",
+    "condition_number": "scumble.privacy.reconstructability",
+    "identity_safe": "scumble.privacy.breach",
+    "largest_retention": "scumble.privacy.breach",
+    "rows_needed": "scumble.privacy.reconstructability",
+    "sample_size": "scumble.privacy.reconstruction",
+}
+"""Loaded when they are asked for: SciPy takes a while."""
 
-LATER = {"sample_size": "scumble.privacy.reconstruction", "breach_limit": "scumble.privacy.breach"}
-"""Loaded when they are asked for: SciPy's distributions take a while."""
+__all__ = ["LATER", "gamma", "posterior_bound", "posteriors", *LATER]
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
-
     if name not in LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(LATER[name]), name)

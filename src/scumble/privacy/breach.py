@@ -21,8 +21,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from scipy.optimize import brentq
-
 from scumble.channel import gamma_bound
 from scumble.errors import ParameterError
 from scumble.parameters import number, probability
@@ -103,6 +101,8 @@ def _undiluted(product: float, shares: list[float]) -> float:
     if len(set(shares)) == 1:
         t, m = math.exp(math.log(product) / len(shares)), shares[0]
         return (1 - t * m) / (1 + t * (1 - m))
+
+    from scipy.optimize import brentq  # SciPy takes a while to load, and few need this
 
     def excess(p: float) -> float:
         return sum(math.log((1 - p) * m + p) - math.log1p(-p) for m in shares) + math.log(product)

@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from scumble.channel import Channel, Vector
 from scumble.errors import QueryError
-from scumble.query.compile import Question, raw_cells
+from scumble.query.compile import Question
+from scumble.query.packing import fields, raw_cells, unpacked
 
 Tensor = npt.NDArray[np.float64]
 MOST_ROWS = 2_000_000
@@ -108,17 +109,16 @@ def _grouped_index(question: Question, lines: pa.Table, shape: tuple[int, ...]) 
 
 
 def _cell_index(question: Question, lines: pa.Table, rest: tuple[int, ...]) -> npt.NDArray[np.intp]:
-    parts: list[npt.NDArray[np.intp]] = []
+    if not rest:
+        return np.zeros(lines.num_rows, dtype=np.intp)
+    numbers = (
+        _column(lines, "c").to_numpy(zero_copy_only=False) if "c" in lines.schema.names else np.zeros(lines.num_rows)
+    )
+    parts = [unpacked(numbers, *field) for field in fields(question.others, len(question.conditions.public_atoms))]
     for i, axis in enumerate(question.others):
-        if axis.count == 1:
-            parts.append(np.zeros(lines.num_rows, dtype=np.intp))
-        elif raw_cells(axis):
-            parts.append(axis.cells[axis.domain.encode(_column(lines, f"c{i}"), axis.name)])
-        else:
-            parts.append(_column(lines, f"c{i}").to_numpy(zero_copy_only=False).astype(np.intp))
-    atoms = range(len(question.conditions.public_atoms))
-    parts += [_column(lines, f"a{i}").to_numpy(zero_copy_only=False).astype(np.intp) for i in atoms]
-    return np.ravel_multi_index(parts, rest) if parts else np.zeros(lines.num_rows, dtype=np.intp)
+        if raw_cells(axis):
+            parts[i] = axis.cells[axis.domain.encode(_column(lines, f"c{i}"), axis.name)]
+    return np.ravel_multi_index(parts, rest)
 
 
 def _public_groups(lines: pa.Table, count: int) -> tuple[pa.Table, npt.NDArray[np.intp]]:

@@ -18,14 +18,12 @@ from sqlglot import exp
 
 from scumble.channel import Channel
 from scumble.domain import Domain, Grid
-from scumble.engines.engine import TABLE, UNKNOWN, Engine, truth_case
+from scumble.engines.engine import TABLE, Engine
 from scumble.errors import QueryError
 from scumble.query.merged import at_merged
 from scumble.query.normalize import Conditions, Perturbed, SetAtom, cut, take_apart
+from scumble.query.packing import packed, raw_cells
 from scumble.query.parse import Aggregate, Group, Query
-
-MANY_CELLS = 32
-"""From here on a column's published value is grouped by itself, and put into its cell afterwards."""
 
 
 @dataclass(frozen=True)
@@ -187,8 +185,9 @@ def _keys(
     """What the lines of the statement are told apart by."""
     keys: list[Named] = [(f"g{i}", g.expression) for i, g in enumerate(publics)]
     keys += [(f"y{i}", exp.column(axis.name, quoted=True)) for i, axis in enumerate(grouped)]
-    keys += [(f"c{i}", cell_expression(axis)) for i, axis in enumerate(others) if axis.count > 1]
-    keys += [(f"a{i}", truth_case(atom.condition)) for i, atom in enumerate(conditions.public_atoms)]
+    keys += [(f"c{i}", exp.column(axis.name, quoted=True)) for i, axis in enumerate(others) if raw_cells(axis)]
+    key = packed(others, conditions.public_atoms)
+    keys += [("c", key)] if key is not None else []
     if published.stratum is not None and (grouped or others):
         keys.append(("z", exp.column(published.stratum, quoted=True)))
     if published.sample is not None and (grouped or others):
@@ -241,52 +240,3 @@ def _statement(keys: list[Named], conditions: Conditions, sums: list[Named]) -> 
     if conditions.filter:
         select = select.where(*[part.copy() for part in conditions.filter])
     return select.group_by(*[exp.Literal.number(i + 1) for i in range(len(keys))]) if keys else select
-
-
-def raw_cells(axis: Perturbed) -> bool:
-    """Whether the statement gives the published value instead of its cell."""
-    return axis.count > MANY_CELLS
-
-
-def cell_expression(axis: Perturbed) -> exp.Expression:
-    """The number of the cell that a published value lies in; the largest cell is the default."""
-    column = exp.column(axis.name, quoted=True)
-    if raw_cells(axis):
-        return column
-    default = int(np.bincount(axis.cells, minlength=axis.count).argmax())
-    ifs = [
-        exp.If(this=_membership(column, axis.domain, axis.cells == cell), true=exp.Literal.number(cell))
-        for cell in range(axis.count)
-        if cell != default
-    ]
-    return exp.Case(ifs=ifs, default=exp.Literal.number(default))
-
-
-def _membership(column: exp.Column, domain: Domain, members: npt.NDArray[np.bool_]) -> exp.Expression:
-    if isinstance(domain, Grid):
-        return exp.or_(*[_between(column, domain, first, last) for first, last in _runs(members)])
-    values = domain.values.filter(members).to_pylist()
-    known = [exp.convert(v) for v in values if v is not None]
-    parts: list[exp.Expression] = [exp.In(this=column.copy(), expressions=known)] if known else []
-    if None in values:
-        parts.append(exp.Is(this=column.copy(), expression=exp.Null()))
-    return exp.or_(*parts)
-
-
-def _between(column: exp.Column, grid: Grid, first: int, last: int) -> exp.Expression:
-    """A run of grid points, with its ends halfway to the neighbours: no equality of floating-point numbers."""
-    low, half = grid.numbers, float(grid.step) / 2
-    inside: list[Any] = []
-    if first > 0:
-        inside.append(exp.GTE(this=column.copy(), expression=exp.convert(float(low[first] - half))))
-    if last < grid.size - 1:
-        inside.append(exp.LT(this=column.copy(), expression=exp.convert(float(low[last] + half))))
-    return exp.and_(*inside) if inside else exp.true()
-
-
-def _runs(members: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], members.astype(np.int8), [0]])))
-    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-
-
-__all__ = ["UNKNOWN", "Question", "cell_expression", "compile_query", "null_states", "perturbed_column", "raw_cells"]

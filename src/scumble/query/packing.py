@@ -1,0 +1,97 @@
+"""The cells of a published row as one integer: a few bits for each column, OR-ed together.
+
+Grouping by one small integer is several times faster than by one for each column, and comparisons with numbers of the column's own
+type spare a conversion of every row.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sqlglot import exp
+
+from scumble.domain import Domain, Grid
+from scumble.engines.engine import truth_case
+from scumble.query.normalize import Perturbed, PublicAtom
+
+MANY_CELLS = 32
+"""From here on a column's published value is grouped by itself, and put into its cell afterwards."""
+
+
+def raw_cells(axis: Perturbed) -> bool:
+    """Whether the statement gives the published value instead of its cell."""
+    return axis.count > MANY_CELLS
+
+
+def fields(others: Sequence[Perturbed], atoms: int) -> list[tuple[int, int]]:
+    """First bit and number of bits of each axis, and then of each public condition; no bits where none are needed."""
+    widths = [0 if raw_cells(axis) else (axis.count - 1).bit_length() for axis in others] + [2] * atoms
+    starts = np.concatenate([[0], np.cumsum(widths)])
+    return [(int(start), width) for start, width in zip(starts, widths, strict=False)]
+
+
+def packed(others: Sequence[Perturbed], atoms: Sequence[PublicAtom]) -> exp.Expression | None:
+    """The expression of that integer; None where there is nothing to tell apart."""
+    parts: list[exp.Expression] = []
+    items: list[Perturbed | PublicAtom] = [*others, *atoms]
+    for item, (start, width) in zip(items, fields(others, len(atoms)), strict=True):
+        if width:
+            unit = 1 << start
+            parts.append(truth_case(item.condition, unit) if isinstance(item, PublicAtom) else _cell_case(item, unit))
+    whole = parts[0] if parts else None
+    for part in parts[1:]:
+        whole = exp.BitwiseOr(
+            this=exp.Paren(this=whole) if isinstance(whole, exp.Case) else whole, expression=exp.Paren(this=part)
+        )
+    return whole
+
+
+def unpacked(numbers: npt.NDArray[Any], start: int, width: int) -> npt.NDArray[np.intp]:
+    """The field of each integer."""
+    return (numbers.astype(np.int64) >> start & ((1 << width) - 1)).astype(np.intp)
+
+
+def _cell_case(axis: Perturbed, unit: int) -> exp.Expression:
+    """The number of the cell that a published value lies in, times the unit; the one that is longest to say is the default."""
+    column = exp.column(axis.name, quoted=True)
+    lengths = [len(_runs(axis.cells == cell)) if isinstance(axis.domain, Grid) else 0 for cell in range(axis.count)]
+    default = int(np.lexsort((np.bincount(axis.cells, minlength=axis.count), lengths))[-1])
+    ifs = [
+        exp.If(this=_membership(column, axis.domain, axis.cells == cell), true=exp.Literal.number(cell * unit))
+        for cell in range(axis.count)
+        if cell != default
+    ]
+    return exp.Case(ifs=ifs, default=exp.Literal.number(default * unit))
+
+
+def _membership(column: exp.Column, domain: Domain, members: npt.NDArray[np.bool_]) -> exp.Expression:
+    if isinstance(domain, Grid):
+        return exp.or_(*[_run(column, domain, first, last) for first, last in _runs(members)])
+    values = domain.values.filter(members).to_pylist()
+    known = [exp.convert(v) for v in values if v is not None]
+    parts: list[exp.Expression] = [exp.In(this=column.copy(), expressions=known)] if known else []
+    if None in values:
+        parts.append(exp.Is(this=column.copy(), expression=exp.Null()))
+    return exp.or_(*parts)
+
+
+def _run(column: exp.Column, grid: Grid, first: int, last: int) -> exp.Expression:
+    """Neighbouring points of a grid; between fractions the ends lie halfway, so that no two of them need be equal."""
+    whole = pa.types.is_integer(grid.type)
+    half = 0.0 if whole else float(grid.step) / 2
+    numbers = grid.numbers
+    low, high = (exp.convert(int(x) if whole else float(x)) for x in (numbers[first] - half, numbers[last] + half))
+    if first == 0 and last == grid.size - 1:
+        return exp.true()
+    if first == 0:
+        return exp.LTE(this=column.copy(), expression=high)
+    if last == grid.size - 1:
+        return exp.GTE(this=column.copy(), expression=low)
+    return exp.Between(this=column.copy(), low=low, high=high)
+
+
+def _runs(members: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], members.astype(np.int8), [0]])))
+    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
