@@ -166,6 +166,14 @@ def test_quotas_are_exact_whatever_the_batches() -> None:
     assert got.tolist() == found.subtables.tolist()
 
 
+def test_a_plan_is_not_used_up() -> None:
+    """One sub-table, whose transposed counts lie in memory as they are: dealing from a plan leaves its counts alone."""
+    counts = np.array([[3, 5]])
+    way = Subtables("d", "s", [Coins.of(scumble.Channel(0.5, size=2))], counts, Entropy.seeded(1))
+    way.prepare(0, {"d": np.repeat(np.arange(2, dtype=np.uint8), [3, 5])})
+    assert counts.tolist() == [[3, 5]]
+
+
 def test_every_record_of_a_value_is_equally_likely_in_a_sub_table() -> None:
     """8 records of one value, 3 to sub-table 1, in batches that hold 5 and 3 of them, 4,000 times: each record is there 3/8 of the time, and each
     of the 56 sets of three equally often. Chi-square with 55 degrees of freedom is above 117 with probability 1e-6."""

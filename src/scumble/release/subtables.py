@@ -30,7 +30,7 @@ class Subtables:
         self.extra = [extra]
         self._name = name
         self._coins = coins
-        self._left = np.ascontiguousarray(counts.T)
+        self._left = counts.T.copy()  # quotas are used up, the plan is not
         self._entropy = entropy
         self._places = [_places(each, counts.shape[1]) for each in coins]
 

@@ -1,0 +1,180 @@
+"""Tables, pools of count queries, and systems at equal privacy: what reproduce/thesis.py compares."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scumble.channel import Channel, gamma_bound
+from scumble.domain import Categories
+from scumble.entropy import Entropy
+from scumble.mechanisms import Plan, Profile, plan
+from scumble.mechanisms.baselines.anatomy import anatomize
+from scumble.mechanisms.utility import expected_error, record_utility
+from scumble.release.subtables import Subtables
+from scumble.schema import ColumnSpec, Spec, Target
+
+PUBLIC = ["age", "sex", "education", "marital", "race", "workclass", "country"]
+SHARES = [0.001, 0.005, 0.01]
+REPEAT = 3
+
+Numbers = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Coded public columns, the codes of the sensitive one, and how many values that has."""
+
+    public: dict[str, npt.NDArray[np.int64]]
+    codes: Codes
+    size: int
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        return np.bincount(self.codes, minlength=self.size)
+
+    def sample(self, rows: int) -> "Table":
+        chosen = np.random.default_rng(rows).permutation(len(self.codes))[:rows]
+        return Table({name: column[chosen] for name, column in self.public.items()}, self.codes[chosen], self.size)
+
+
+def census(path: Path, sensitive: str) -> Table:
+    table = pq.read_table(path, columns=[*PUBLIC, "occupation"])
+    coded = {name: np.unique(table.column(name).to_numpy(), return_inverse=True)[1] for name in table.column_names}
+    return Table(
+        {n: c for n, c in coded.items() if n != sensitive},
+        coded[sensitive].astype(np.uint8),
+        int(coded[sensitive].max()) + 1,
+    )
+
+
+def zipf(size: int, skew: float, rows: int = 300_000, least: float = 0.0) -> npt.NDArray[np.int64]:
+    """Counts by Zipf's law; values rarer than `least` are left out."""
+    weights = np.arange(1, size + 1, dtype=float) ** -skew
+    counts = np.rint(weights / weights.sum() * rows).astype(np.int64)
+    return counts[counts > least * rows]
+
+
+class Pool:
+    """200 random conditions on 1 to 3 public columns, each with a count query for each value; truths and answers at once."""
+
+    def __init__(self, table: Table) -> None:
+        draw = np.random.default_rng(17)
+        self.table, parts = table, []
+        for number in range(200):
+            chosen = draw.choice(list(table.public), draw.integers(1, 4), replace=False)
+            inside = np.ones(len(table.codes), dtype=bool)
+            for name in chosen:
+                inside &= table.public[name] == draw.choice(np.unique(table.public[name]))
+            rows = np.flatnonzero(inside)
+            parts.append((np.full(len(rows), number), rows))
+        self.query, self.rows = (np.concatenate(each) for each in zip(*parts, strict=True))
+        self.truth = self.counts(table.codes, table.size)
+
+    def counts(self, codes: npt.NDArray[Any], size: int) -> Numbers:
+        place = self.query * size + codes[self.rows].astype(np.int64)
+        return np.bincount(place, minlength=200 * size).reshape(200, size).astype(float)
+
+    def errors(self, estimate: Numbers) -> list[float]:
+        """The mean error at each selectivity."""
+        n = len(self.table.codes)
+        return [
+            float(np.mean(np.abs(estimate - self.truth)[on] / self.truth[on]))
+            for on in (self.truth >= s * n for s in SHARES)
+        ]
+
+
+def planned(counts: npt.NDArray[np.int64], mechanism: str, target: dict[str, Any], settings: dict[str, Any]) -> Plan:
+    names = [str(code) for code in range(len(counts))]
+    spec = Spec(
+        mechanism=mechanism,
+        settings=settings,
+        privacy=Target(**target),
+        columns={"x": ColumnSpec(role="sensitive", values=names)},
+    )
+    return plan(Profile({"x": Categories(names, pa.string())}, counts={"x": counts}), spec)
+
+
+def equal_privacy(counts: npt.NDArray[np.int64], rho1: float, rho2: float) -> dict[str, Plan]:
+    """Plans that all bound the posterior of every value up to rho1 by rho2, under the table's own frequencies."""
+    f = counts / counts.sum()
+    top = float(f[f <= rho1].max())
+    single = {str(i): [float(f[i]), rho2] for i in range(len(f)) if f[i] <= rho1}
+    free = {str(i): 0 for i in range(len(f)) if f[i] > rho1}
+    target = {"rho1": rho1, "rho2": rho2}
+    return {
+        "uniform": planned(counts, "uniform", {"gamma": gamma_bound(top, rho2)}, {}),
+        "partitioned": planned(counts, "partitioned", target, {}),
+        "fine-grain": planned(
+            counts, "fine_grain", {"gamma": 2}, {"rho": single, "scores": free, "objective": "error"}
+        ),
+        "both": planned(counts, "partitioned", target, {"inside": "fine_grain"}),
+    }
+
+
+def dealt(table: Table, made: Plan, entropy: Entropy) -> dict[str, Any]:
+    """The sub-table of each row and its published code."""
+    way = Subtables("x", "subtable", [s["x"] for s in made.strata], made.details["partition"].subtables, entropy)
+    return way.apply(0, {"x": table.codes}, None, way.prepare(0, {"x": table.codes}))
+
+
+def answers(pool: Pool, made: Plan, seed: int) -> Numbers:
+    """Publishes the table once and answers the whole pool."""
+    table, entropy = pool.table, Entropy.seeded(seed)
+    if made.mechanism != "partitioned":
+        return np.asarray(
+            made.channels[0]["x"]
+            .solve(pool.counts(made.coins["x"].flip(table.codes, entropy.stream("coins")), table.size).T)
+            .T
+        )
+    out = dealt(table, made, entropy)
+    m, estimate = table.size, np.zeros_like(pool.truth)
+    seen = pool.counts(out["subtable"].astype(np.int64) * m + out["x"], m * len(made.strata)).reshape(200, -1, m)
+    for k, stratum in enumerate(made.channels):
+        estimate += stratum["x"].solve(seen[:, k].T).T
+    return estimate
+
+
+def anatomy(pool: Pool, diversity: int, seed: int) -> Numbers:
+    found = anatomize(pool.table.codes, pool.table.size, diversity, Entropy.seeded(seed).stream("anatomy"))
+    kept = np.where(found.bucket < 0, len(found.values), found.bucket)
+    matching = pool.counts(kept, len(found.values) + 1)[:, :-1]
+    return np.asarray(matching @ (found.values / found.values.sum(axis=1, keepdims=True)))
+
+
+def errors(pool: Pool, rho1: float, level: float) -> dict[str, list[float]]:
+    """The mean error of each system at each selectivity; l of Anatomy is 1/rho2."""
+    plans = equal_privacy(pool.table.counts, rho1, 1 / level)
+    found = {
+        name: np.mean([pool.errors(answers(pool, made, seed)) for seed in range(REPEAT)], axis=0).tolist()
+        for name, made in plans.items()
+    }
+    return found | {
+        "Anatomy": np.mean([pool.errors(anatomy(pool, int(level), seed)) for seed in range(REPEAT)], axis=0).tolist()
+    }
+
+
+def kept(made: Plan, counts: npt.NDArray[np.int64]) -> tuple[float, float]:
+    """Mean retention p over the records, and the mean probability that a record's value is unchanged."""
+    if made.mechanism != "partitioned":
+        channel = made.channels[0]["x"]
+        return float(counts @ channel.retention / counts.sum()), record_utility(channel, counts)
+    rows = made.details["partition"].subtables
+    parts = [(int(row.sum()), row, s["x"]) for row, s in zip(rows, made.channels, strict=True)]
+    p = sum(float(row @ c.retention) for _, row, c in parts) / rows.sum()
+    return p, sum(n * record_utility(c, row) for n, row, c in parts) / float(rows.sum())
+
+
+def variances(channel: Channel, counts: npt.NDArray[np.int64]) -> Numbers:
+    """The variance of the estimate of each value's count, exactly: sum_x k_x ([x = v] - s_v)^2, as `utility.expected_error` does it."""
+    p, r, n = channel.retention, channel.replace, counts
+    if np.any(p[r > 0] == 0):
+        return np.array([expected_error(channel, n, np.eye(len(n))[[v]]) for v in range(len(n))])
+    k = np.where(r > 0, n * (1 - p) / p + (n @ (1 - p)) * r / p**2, 0)
+    s = (r / p) / (r / p).sum()
+    return np.asarray(np.where(r > 0, k * (1 - 2 * s) + s**2 * k.sum(), 0))
