@@ -8,7 +8,7 @@ import warnings
 
 import typer
 
-from scumble.cli import demo, init, plan, publish, query, show, verify
+from scumble.cli import audit, demo, init, plan, publish, query, show, verify
 from scumble.errors import InputError
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for module in (init, plan, publish, show, query, verify, demo):
+for module in (init, plan, publish, show, query, verify, audit, demo):
     app.command(name=module.__name__.rsplit(".", 1)[-1])(module.command)
 
 

@@ -46,6 +46,9 @@ def command(
     set: Annotated[
         list[str] | None, typer.Option(help="A setting of the mechanism: name=value; may be given several times.")
     ] = None,
+    duplicates: Annotated[
+        bool, typer.Option("--duplicates", help="sps: scale samples back by duplicates instead of weights.")
+    ] = False,
     rho1: Annotated[
         str | None, typer.Option(help="No prior up to rho1 ... (a number or a fraction such as 1/13)")
     ] = None,
@@ -80,7 +83,7 @@ def command(
             domains=_domains(domain) | _spec_beside(table, _split(sensitive), domain, domain_from_data),
             coarsen=dict(_coarsening(text) for text in coarsen or ()),
             mechanism=mechanism,
-            settings=dict(_setting(text) for text in set or ()),
+            settings=dict(_setting(text) for text in set or ()) | ({"duplicates": True} if duplicates else {}),
             rho1=rho1,
             rho2=rho2,
             gamma=gamma,

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
+from sqlglot import exp
 
 from scumble.channel import Channel
+from scumble.engines.engine import TABLE
 from scumble.errors import SchemaError
 from scumble.release.release import Release
 from scumble.release.verify_counts import counted_checks
@@ -41,6 +43,9 @@ def verify(release: Release) -> list[Check]:
         else [Check(*found) for found in counted_checks(release.path, manifest)]
     )
     checks = [sealed, *shape, _rows(release)]
+    checks += (
+        [_samples(release, manifest.sampling.least)] if manifest.sampling and manifest.sampling.sizes == "one" else []
+    )
     checks += [Check("guarantee", g.holds(release.strata), g.statement) for g in manifest.guarantees]
     for name in manifest.domains:
         checks += _channels(release, name, [stratum[name] for stratum in release.strata])
@@ -55,6 +60,17 @@ def _schema(release: Release) -> Check:
         if found != listed:
             return Check("columns", False, f"{path} has {found}, the manifest has {listed}")
     return Check("columns", True, f"{len(listed)} columns with the types of the manifest")
+
+
+def _samples(release: Release, most: int) -> Check:
+    """No group of people who agree on all public columns has more sampled rows than the manifest says."""
+    copies = release.manifest.role("copies")
+    once = f'ROUND(SUM(1.0 / "{copies}"))' if copies else "COUNT(*)"
+    groups = exp.select(f"{once} AS n").from_(TABLE)
+    groups = groups.group_by(*[exp.column(name, quoted=True) for name in release.manifest.public])
+    found = release.engine.run(exp.select("MAX(n) AS n").from_(groups.subquery("each")))
+    largest = int(found.column("n")[0].as_py())
+    return Check("samples", largest <= most, f"at most {largest} sampled rows of a group, {most} in the manifest")
 
 
 def _rows(release: Release) -> Check:

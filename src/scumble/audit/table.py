@@ -1,0 +1,53 @@
+"""The test of reconstruction privacy for a table, before anything is published."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from scumble.audit.reconstruction import DELTA, LAMBDA
+from scumble.coins import Coins
+from scumble.mechanisms.sps import Settings
+from scumble.parameters import number
+from scumble.privacy.reconstruction import sample_size
+from scumble.privacy.violations import Violations, violations
+from scumble.release.groups import Groups, personal_groups
+from scumble.release.merged import merge_columns
+from scumble.release.publish import profile
+from scumble.schema import Spec
+from scumble.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """What uniform perturbation of a sensitive column would let be estimated, group by group."""
+
+    column: str
+    groups: Groups
+    violations: Violations
+    retain: float
+    lam: float
+    delta: float
+    size: int
+    """How many records of a group may be published, whatever their values: s(1)."""
+    values: list[Any]
+
+
+def examine_table(table: Table, spec: Spec, lam: Any = None, delta: Any = None) -> list[Examined]:
+    """The test of every sensitive column, with the retention that the spec asks for."""
+    spec = spec.for_schema(table.schema)
+    settings = spec.settings_as(Settings) if spec.mechanism == "sps" else Settings.model_validate({})
+    lam = lam if lam is not None else settings.lam if spec.mechanism == "sps" else LAMBDA
+    delta = delta if delta is not None else settings.delta if spec.mechanism == "sps" else DELTA
+    found = profile(table, spec)
+    public = {name: spec.columns[name].coarsen for name in spec.published if name not in spec.sensitive}
+    sharing = sum(spec.columns[name].privacy is None for name in found.domains)
+    results = []
+    for name, domain in found.domains.items():
+        own = spec.columns[name].privacy
+        channel = (own or spec.privacy).channel(domain.size, 1 if own else sharing)
+        retain = float(Coins.of(channel).channel().retain)
+        groups, _ = merge_columns(personal_groups(table, public, name, domain), settings)
+        verdict = violations(groups.dense(), retain, lam, delta)
+        size = int(sample_size(1, retain, domain.size, lam, delta))
+        numbers = number(lam, "lambda"), number(delta, "delta")
+        results.append(Examined(name, groups, verdict, retain, *numbers, size, domain.values.to_pylist()))
+    return results

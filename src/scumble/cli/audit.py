@@ -1,0 +1,163 @@
+"""scumble audit: what attacks on a release get, and what a table would let be estimated."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table as RichTable
+
+from scumble.cli.output import Format, console, print_json
+from scumble.errors import ParameterError
+
+
+def command(
+    target: Annotated[
+        Path | None, typer.Argument(help="A release; or, with --reconstruction, a spec (.toml).", show_default=False)
+    ] = None,
+    reconstruction: Annotated[
+        bool, typer.Option("--reconstruction", help="Which groups let a person's value be estimated too well.")
+    ] = False,
+    raw: Annotated[Path | None, typer.Option(help="The raw table, to score attacks on a release by the truth.")] = None,
+    lam: Annotated[
+        str | None, typer.Option("--lambda", help="An estimate within this share of the truth is too good.")
+    ] = None,
+    delta: Annotated[str | None, typer.Option(help="Either tail of its error must be at least this probable.")] = None,
+    ratio: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="X Y: two counts that noisy answers give the ratio of.", show_default=False),
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="With --ratio: the budget of both answers together.")] = None,
+    trials: Annotated[int, typer.Option(help="With --ratio: how many noisy answers are simulated.", min=1)] = 10_000,
+    format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
+) -> None:
+    """Attack a release, test a table for personal reconstruction, or tell what two noisy counts disclose. Exit code 1 where it fails."""
+    if ratio is not None:
+        passed = _ratio(ratio, epsilon, trials, format)
+    elif target is None:
+        raise ParameterError("say what to audit: a release, a spec with --reconstruction, or --ratio X Y --epsilon E")
+    elif reconstruction and target.suffix == ".toml":
+        passed = _table(target, lam, delta, format)
+    else:
+        passed = _release(target, raw, reconstruction, lam, delta, format)
+    if not passed:
+        raise typer.Exit(1)
+
+
+def _release(path: Path, raw: Path | None, reconstruction: bool, lam: Any, delta: Any, format: Format) -> bool:
+    from scumble.api import open
+    from scumble.audit import audit
+    from scumble.audit.reconstruction import attack
+    from scumble.tables import read
+
+    release, table = open(path), read(raw) if raw is not None else None
+    findings = [attack(release, table, lam, delta)] if reconstruction else audit(release, table)
+    if format is Format.JSON:
+        print_json([finding.to_dict() for finding in findings])
+    else:
+        if not findings:
+            print(f"no attack of this version has something to look for in a release by {release.manifest.mechanism}")
+        for f in findings:
+            told = f"success {f.success:.1%} [{f.low:.1%}, {f.high:.1%}], baseline {f.baseline:.1%}"
+            print(f"{'ok  ' if f.passed else 'FAIL'}  {f.attack}: {told}\n      {f.detail}")
+    return all(finding.passed for finding in findings)
+
+
+def _table(path: Path, lam: Any, delta: Any, format: Format) -> bool:
+    from scumble.audit.table import examine_table
+    from scumble.schema import read_spec
+    from scumble.tables import read
+
+    spec = read_spec(path)
+    table = read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
+    found = examine_table(table, spec, lam, delta)
+    if format is Format.JSON:
+        print_json([_examined_json(each) for each in found])
+    else:
+        for each in found:
+            _print_examined(each)
+    return not any(each.violations.exact.violating.any() for each in found)
+
+
+def _examined_json(found: Any) -> dict[str, Any]:
+    v = found.violations
+    return {
+        "column": found.column,
+        "groups": len(found.groups),
+        "records": int(found.groups.size.sum()),
+        "retain": found.retain,
+        "lambda": found.lam,
+        "delta": found.delta,
+        "sample_size": found.size,
+        "exact": {"v_g": v.exact.groups, "v_r": v.exact.records},
+        "chernoff": {"v_g": v.chernoff.groups, "v_r": v.chernoff.records},
+        "worst": [_exposure_json(found, e) for e in v.worst],
+    }
+
+
+def _exposure_json(found: Any, exposure: Any) -> dict[str, Any]:
+    return {
+        "group": found.groups.keys.slice(exposure.group, 1).to_pylist()[0],
+        "value": found.values[exposure.value],
+        "records": exposure.size,
+        "count": exposure.count,
+        "exact": {"upper": exposure.exact.upper, "lower": exposure.exact.lower},
+        "chernoff": {"upper": exposure.chernoff.upper, "lower": exposure.chernoff.lower},
+    }
+
+
+def _print_examined(found: Any) -> None:
+    out, v = console(), found.violations
+    out.print(
+        f"{found.column}: {int(found.groups.size.sum()):,} records in {len(found.groups):,} groups, kept with p = {found.retain:.4g}, "
+        f"lambda = {found.lam:g}, delta = {found.delta:g}",
+        style="bold",
+        markup=False,
+    )
+    for name, verdict in (("exact tails", v.exact), ("Chernoff bound", v.chernoff)):
+        told = f"{name}: v_g = {verdict.groups:.2%} of the groups, v_r = {verdict.records:.2%} of the records fail"
+        out.print(f"  {told}", markup=False)
+    out.print(f"  safe whatever the values: up to {found.size} records of a group (mechanism sps publishes so many)\n")
+    table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for heading in ("group", "value", "records", "with it", "tail above", "below", "Chernoff above", "below"):
+        table.add_column(heading, justify="left" if heading in ("group", "value") else "right")
+    for each in v.worst:
+        shown = _exposure_json(found, each)
+        numbers = [f"{t:.2e}" for t in (each.exact.upper, each.exact.lower, each.chernoff.upper, each.chernoff.lower)]
+        names = ", ".join(str(value) for value in shown["group"].values())
+        table.add_row(names, str(shown["value"]), f"{each.size:,}", f"{each.count:,}", *numbers)
+    out.print(table)
+
+
+def _ratio(ratio: tuple[str, str], epsilon: str | None, trials: int, format: Format) -> bool:
+    from scumble.entropy import Entropy
+    from scumble.privacy.ratio import ratio_disclosure, simulate
+
+    if epsilon is None:
+        raise ParameterError("--ratio needs --epsilon, the budget of both answers together")
+    found = ratio_disclosure(*ratio, epsilon)
+    seen = simulate(found, Entropy.system().stream("ratio"), trials)
+    result = {
+        "x": found.x,
+        "y": found.y,
+        "ratio": found.ratio,
+        "scale": found.scale,
+        "relative_scale": found.relative_scale,
+        "expectation": found.expectation,
+        "variance": found.variance,
+        "discloses": found.discloses,
+        "simulated": {"trials": trials, "median": seen.median, "quantiles": seen.quantiles(), "within_5%": seen.within(0.05)},
+    }  # fmt: skip
+    if format is Format.JSON:
+        print_json(result)
+        return not found.discloses
+    low, _, _, high = seen.quantiles()
+    print(
+        f"true ratio {found.ratio:.4f}; noise of scale b = {found.scale:g} on each answer, b/x = {found.relative_scale:.4g}"
+    )
+    print(f"by Taylor: expectation {found.expectation:.4f}, standard deviation {found.variance**0.5:.4f}")
+    print(
+        f"simulated, {trials:,} times: median {seen.median:.4f}, 90% within [{low:.4f}, {high:.4f}], within 5% of the truth in {seen.within(0.05):.1%}"
+    )
+    told = "the ratio is as good as known" if found.discloses else "the noise still hides the ratio"
+    print(f"{'FAIL' if found.discloses else 'ok  '}  b/x is {'at most' if found.discloses else 'above'} 1/20: {told}")
+    return not found.discloses
