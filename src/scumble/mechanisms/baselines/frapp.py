@@ -2,8 +2,9 @@
 
     p = (gamma - 1) / (M - 1 + gamma),        M = m_1 m_2 ... m_k
 
-It keeps whole combinations or none, at a retention that falls with the product of the domains; perturbing the columns apart, each at the
-k-th root of gamma, keeps far more of each. The guarantee is the same: the odds of anything about the row change by at most gamma.
+It keeps whole combinations or none, at a retention that falls with the product of the domains: where M is large against gamma, columns
+perturbed apart, each at the k-th root of gamma, keep far more of each (50 x 14 values at gamma = 5: 0.6% against 2.4% and 8.1%). The
+guarantee is the same: the odds of anything about the row change by at most gamma.
 """
 
 from collections.abc import Sequence

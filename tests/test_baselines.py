@@ -1,0 +1,116 @@
+"""The systems to compare with: what each promises, and that its estimator estimates."""
+
+import numpy as np
+import pytest
+
+import scumble
+from scumble.entropy import Entropy
+from scumble.errors import ParameterError
+from scumble.mechanisms.baselines.alpha_beta import AlphaBeta
+from scumble.mechanisms.baselines.anatomy import anatomize, buckets, suppressed
+from scumble.mechanisms.baselines.frapp import Frapp
+from scumble.mechanisms.baselines.perturbed_generalization import halved, publish
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_buckets_are_diverse_and_lose_nobody(seed: int) -> None:
+    """Every bucket has l different values or more, none of them more than twice; at most l - 1 records are left over, one of a value."""
+    draw = np.random.default_rng(seed)
+    counts, diversity = draw.integers(1, 60, 12), int(draw.integers(2, 6))
+    counts = counts - suppressed(counts, diversity)
+    assert counts.max() * diversity <= counts.sum()
+    _, left = buckets(counts, diversity)
+    assert len(left) == len(set(left)) < diversity
+    codes = draw.permutation(np.repeat(np.arange(12, dtype=np.uint8), counts))
+    found = anatomize(codes, 12, diversity, Entropy.seeded(seed).stream("a"))
+    assert (np.count_nonzero(found.values, axis=1) >= diversity).all()
+    assert found.values.max() == 1
+    assert found.posterior <= 1 / diversity
+    got = np.zeros_like(found.values)
+    np.add.at(got, (found.bucket, codes), 1)
+    assert got.tolist() == found.values.tolist()
+
+
+def test_suppression_is_the_least_that_makes_a_table_eligible() -> None:
+    """One record less of the most frequent value removed, and the table is not eligible; what is eligible loses nothing."""
+    for counts, diversity in (([70, 20, 10], 2), ([500, 300, 20, 10, 5], 3), ([9, 9, 9], 3)):
+        gone = suppressed(np.array(counts), diversity)
+        kept = np.array(counts) - gone
+        assert kept.max() * diversity <= kept.sum()
+        if gone.any():
+            more = kept.copy()
+            more[np.argmax(counts)] += 1
+            assert more.max() * diversity > more.sum()
+    with pytest.raises(ParameterError, match="3 values occur"):
+        suppressed(np.array([5, 5, 5, 0]), 4)
+
+
+def test_anatomy_counts_values_exactly_and_joint_conditions_with_bias() -> None:
+    """Without a public condition the estimate is the truth; with one that follows the value it is drawn toward independence."""
+    draw = np.random.default_rng(1)
+    codes = draw.choice(5, 4000, p=[0.3, 0.25, 0.2, 0.15, 0.1]).astype(np.uint8)
+    found = anatomize(codes, 5, 3, Entropy.seeded(1).stream("a"))
+    value = np.arange(5) == 1
+    assert found.count(np.ones(4000, bool), value)[0] == pytest.approx((codes == 1).sum())
+    same = codes == 1
+    assert found.count(same, value)[0] < 0.5 * same.sum()
+    independent = draw.random(4000) < 0.5
+    estimate, error = found.count(independent, value)
+    assert abs(estimate - (independent & same).sum()) < 5 * error
+
+
+def test_frapp_is_unbiased_and_keeps_less_than_columns_apart() -> None:
+    """2,000 rows, 400 publications: the mean is within 5 standard errors, the errors are right within 15%."""
+    sizes, gamma = (5, 4), 40.0
+    made = Frapp.plan(sizes, gamma)
+    apart = [scumble.Channel.from_gamma(m, 5**0.5).retain for m in (50, 14)]
+    assert Frapp.plan((50, 14), 5).retention < min(apart) / 4
+    assert made.guarantee(["a", "b"]).parameters["gamma"] <= gamma * (1 + 1e-9)
+    draw = np.random.default_rng(2)
+    a = draw.integers(0, 5, 2000).astype(np.uint8)
+    b = (a % 4).astype(np.uint8)
+    sets = [np.arange(5) < 2, np.arange(4) == 1]
+    condition = np.arange(2000) % 2 == 0
+    truth = int((condition & sets[0][a] & sets[1][b]).sum())
+    answers = [made.count(made.publish([a, b], Entropy.seeded(s).stream("f")), sets, condition) for s in range(400)]
+    values, errors = np.array(answers).T
+    assert abs(values.mean() - truth) < 5 * values.std() / 20
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(values.std(), rel=0.15)
+    with pytest.raises(ParameterError, match="cross product has"):
+        Frapp.plan([100_000, 100_000], 5)
+
+
+def test_alpha_beta_is_unbiased_and_its_odds_are_gamma() -> None:
+    """300 publications of 500 tuples of 10,000: unbiased, errors right within 15%, and (alpha + beta) / beta is the bound."""
+    made = AlphaBeta.plan([100, 100], 0.1, 0.5)
+    assert (made.alpha + made.beta) / made.beta == pytest.approx(9)
+    tuples = np.sort(np.random.default_rng(3).permutation(10_000)[:500])
+    truth = int((tuples < 4000).sum())
+    answers = [
+        made.count(made.publish(tuples, Entropy.seeded(s).stream("ab")), lambda t: t < 4000, 4000) for s in range(300)
+    ]
+    values, errors = np.array(answers).T
+    assert abs(values.mean() - truth) < 5 * values.std() / np.sqrt(300)
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(values.std(), rel=0.2)
+    published = made.publish(tuples, Entropy.seeded(1).stream("ab"))
+    assert len(np.unique(published)) == len(published)
+    with pytest.raises(ParameterError, match="occurs twice"):
+        made.publish(np.array([1, 1]), Entropy.seeded(1).stream("ab"))
+
+
+def test_perturbed_generalization_groups_and_estimates() -> None:
+    """Groups have k rows or more and lose none; over 100 publications a count over everything is unbiased."""
+    draw = np.random.default_rng(4)
+    public = np.column_stack([draw.integers(0, 90, 1000), draw.integers(0, 2, 1000)])
+    codes = draw.choice(4, 1000, p=[0.5, 0.3, 0.15, 0.05]).astype(np.uint8)
+    groups = list(halved(public, np.arange(1000), 5))
+    assert min(map(len, groups)) >= 5
+    assert sorted(np.concatenate(groups).tolist()) == list(range(1000))
+    low, high = public.min(axis=0), public.max(axis=0)
+    value = np.arange(4) == 1
+    releases = [publish(public, codes, 4, 5, 9.0, Entropy.seeded(s).stream("pg")) for s in range(100)]
+    assert all(r.size.sum() == 1000 for r in releases)
+    values = np.array([r.count(low, high, value)[0] for r in releases])
+    assert abs(values.mean() - (codes == 1).sum()) < 5 * values.std() / 10
+    with pytest.raises(ParameterError, match="k is a number of rows"):
+        publish(public, codes, 4, 2000, 9.0, Entropy.seeded(1).stream("pg"))
