@@ -20,16 +20,30 @@ PIECE = 1 << 20
 Counts = npt.NDArray[np.int64]
 
 
-def repeated(ends: Counts, start: int, end: int) -> Counts:
-    """The tuples of rows start..end-1, where tuple i is the rows up to ends[i].
+def copies(ends: Counts, start: int, end: int) -> tuple[int, Counts]:
+    """The first tuple of rows start..end-1, and how many of these rows it and each that follows has; tuple i is the rows up to ends[i].
 
-    >>> repeated(np.array([2, 2, 7]), 1, 4).tolist()
-    [0, 2, 2]
+    >>> first, times = copies(np.array([2, 2, 7]), 1, 4)
+    >>> first, times.tolist()
+    (0, [1, 0, 2])
     """
     first, last = np.searchsorted(ends, start, "right"), np.searchsorted(ends, end, "left")
     upper = np.minimum(ends[first : last + 1], end)
-    lower = np.maximum(np.concatenate([[0], ends])[first : last + 1], start)
-    return np.repeat(np.arange(first, first + len(upper)), upper - lower)
+    lower = np.maximum(np.concatenate([[0], ends[first:last]]), start)
+    return int(first), upper - lower
+
+
+def repeated(column: pa.Array, times: Counts) -> pa.Array:
+    """Each value of a column that many times.
+
+    >>> repeated(pa.array(["a", "b"]).dictionary_encode(), np.array([1, 2])).to_pylist()
+    ['a', 'b', 'b']
+    """
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return pa.array(np.repeat(column.to_numpy(), times), column.type)
+    if not column.null_count and pa.types.is_dictionary(column.type):
+        return pa.DictionaryArray.from_arrays(np.repeat(column.indices.to_numpy(), times), column.dictionary)
+    return column.take(pa.array(np.repeat(np.arange(len(column)), times)))
 
 
 def write_copies(tuples: pa.Table, counts: Counts, folder: Path, name: str) -> list[FileRecord]:
@@ -53,7 +67,10 @@ def write_copies(tuples: pa.Table, counts: Counts, folder: Path, name: str) -> l
 def _write(narrow: pa.Table, ends: Counts, start: int, end: int, folder: Path, path: str) -> FileRecord:
     with parquet_writer(folder / path, narrow.schema, repetitive=True) as writer:
         for a, b in _pieces(start, end):
-            writer.write_table(narrow.take(pa.array(repeated(ends, a, b))), row_group_size=PIECE)
+            first, times = copies(ends, a, b)
+            part = narrow.slice(first, len(times))
+            rows = [repeated(column.chunk(0), times) for column in part.columns]
+            writer.write_table(pa.table(rows, schema=narrow.schema), row_group_size=PIECE)
     return file_record(folder, path, end - start)
 
 
