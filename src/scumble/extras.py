@@ -6,15 +6,20 @@ from types import ModuleType
 from scumble.errors import InputError
 
 
-def need(module: str) -> ModuleType:
-    """The module, or an error that says how to get it.
+def need(module: str, extra: str | None = None) -> ModuleType:
+    """The module, or an error that says how to get it: by its own name, or by the extra of scumble that brings it.
 
     >>> need("no_such_module")
     Traceback (most recent call last):
     ...
     scumble.errors.InputError: this needs no_such_module, which is not installed: pip install no_such_module
+    >>> need("no_such_module", "learn")
+    Traceback (most recent call last):
+    ...
+    scumble.errors.InputError: this needs no_such_module, which is not installed: pip install 'scumble[learn]'
     """
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise InputError(f"this needs {module}, which is not installed: pip install {module}") from None
+        line = f"'scumble[{extra}]'" if extra else module
+        raise InputError(f"this needs {module}, which is not installed: pip install {line}") from None
