@@ -147,6 +147,15 @@ def test_a_guarded_set_stays_within_rho2_with_fine_grain_inside() -> None:
         assert np.nanmax(posteriors(stratum["disease"], row)[:, :2].sum(axis=1)) <= 2 / 3 * (1 + 1e-9)
 
 
+def test_a_set_above_rho1_is_not_bounded_and_that_is_said() -> None:
+    made = plan(profile(), spec({"together": [["a", "b"]]}, rho1="1/3", rho2="2/3"))
+    assert "a, b in together is 0.4762 of the table, which is above rho1" in made.warnings[0]
+    assert all(set(values) - {0, 1} for values in made.details["partition"].values)
+    guarded = plan(profile(), spec({"together": [["i", "j"]]}, rho1="1/3", rho2="2/3"))
+    assert not guarded.warnings
+    assert "nor a guarded set" in guarded.guarantees[0].statement
+
+
 def test_quotas_are_exact_whatever_the_batches() -> None:
     """Batches of 1 to 700 rows: every sub-table gets exactly its planned count of every value."""
     found = partition(COUNTS, "1/3", "2/3")

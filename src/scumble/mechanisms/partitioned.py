@@ -67,12 +67,13 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     name, domain = _one_column(profile, spec)
     counts = profile.counts[name]
     rho1, rho2 = _rho(spec.columns[name].privacy or spec.privacy, counts)
+    together = [places(domain, each, "together") for each in settings.together]
     found = partition(
         counts,
         rho1,
         rho2,
         delta=settings.delta,
-        together=[places(domain, each, "together") for each in settings.together],
+        together=together,
         protected=_mask(domain, settings.protected),
         names=names(domain),
     )
@@ -85,6 +86,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         [_guarantee(name, found, bounds, rho1, rho2, worst)],
         [*dependence_of_domains(profile.from_data), *_dependence(name, spec, settings)],
         [*NOT_COVERED, *BEYOND],
+        _open_sets(settings.together, together, found, counts),
         details={"partition": found, "largest_posterior": worst},
     )
 
@@ -188,7 +190,7 @@ def _worst(found: Partition, coins: list[Coins], rho2: float) -> float:
 def _guarantee(
     name: str, found: Partition, bounds: list[list[float | None]], rho1: float, rho2: float, worst: float
 ) -> Guarantee:
-    sets = f", nor that it is in one of the {len(found.guarded)} guarded sets," if found.guarded else ""
+    sets = f", nor a guarded set of values (there are {len(found.guarded)})," if found.guarded else ""
     return Guarantee(
         kind="subtable_posterior",
         columns=[name],
@@ -198,6 +200,18 @@ def _guarantee(
         conditions=CONDITIONS,
         bounds=bounds,
     )
+
+
+def _open_sets(
+    given: list[list[Any]], sets: list[list[int]], found: Partition, counts: npt.NDArray[np.int64]
+) -> list[str]:
+    """Sets that are too frequent for (rho1, rho2) to protect."""
+    return [
+        f"the set {', '.join(map(str, named))} in together is {counts[codes].sum() / counts.sum():.4g} of the table, which is above rho1: no sub-table lies "
+        "inside it, but its posterior is not bounded"
+        for named, codes in zip(given, sets, strict=True)
+        if tuple(sorted(set(codes))) not in found.guarded
+    ]
 
 
 def _dependence(name: str, spec: Spec, settings: Settings) -> list[str]:
