@@ -5,10 +5,16 @@ python -m benchmarks [NAME ...] [--write]        --write keeps the figures in be
 
 import sys
 
-from benchmarks import olap, operators, road
+from benchmarks import counts, olap, operators, road, sps
 from benchmarks.measure import Figure, report
 
-GROUPS = {"road": road.figures, "olap": olap.figures, "operators": operators.figures}
+GROUPS = {
+    "road": road.figures,
+    "olap": olap.figures,
+    "operators": operators.figures,
+    "counts": counts.figures,
+    "sps": sps.figures,
+}
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from scumble.audit import reconstruction, scale, unsampled
+from scumble.audit import rare, reconstruction, scale, unsampled
 from scumble.audit.finding import Finding
 from scumble.release.release import Release
 
@@ -11,6 +11,9 @@ Attack = Callable[..., Finding]
 """attack(release, raw=None): raw is a table as `scumble.tables.read` gives it."""
 
 ATTACKS: dict[str, list[Attack]] = {
+    "k_dgs": [rare.attack],
+    "noisy_counts": [rare.attack],
+    "columnized": [rare.attack],
     "sps": [scale.attack, unsampled.attack, reconstruction.attack],
 }
 """The attacks that have something to look for, by mechanism; those under "*" are for every release."""

@@ -137,8 +137,19 @@ def quoted(name: str) -> str:
 
 def least_count(files: Sequence[Path], names: Sequence[str]) -> int | None:
     """How often the rarest tuple of the named columns is in the files, if there is any."""
+    least: int | None = _over_counts("MIN(n)", files, names)[0]
+    return least
+
+
+def rare_tuples(files: Sequence[Path], names: Sequence[str], k: int) -> tuple[int, int]:
+    """How many tuples are in the files fewer than k times, and how many there are."""
+    rare, every = _over_counts(f"COUNT(*) FILTER (n < {k}), COUNT(*)", files, names)
+    return int(rare), int(every)
+
+
+def _over_counts(asked: str, files: Sequence[Path], names: Sequence[str]) -> tuple[Any, ...]:
     listed = ", ".join(quoted(name) for name in names)
     with duckdb.connect(config=CONFIG) as connection:
-        rarest = f"SELECT MIN(n) FROM (SELECT COUNT(*) AS n FROM {_files(files)} GROUP BY {listed})"
-        found = connection.sql(rarest).fetchall()[0][0]
-    return None if found is None else int(found)
+        counted = f"SELECT COUNT(*) AS n FROM {_files(files)} GROUP BY {listed}"
+        found: tuple[Any, ...] = connection.sql(f"SELECT {asked} FROM ({counted})").fetchall()[0]
+    return found
