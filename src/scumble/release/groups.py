@@ -91,22 +91,36 @@ def personal_groups(table: Table, public: Mapping[str, Coarsen | None], sensitiv
 def regrouped(keys: pa.Table, code: Counts, records: Counts, values: int) -> Groups:
     """Lines of public values, a sensitive code and a count, put together into groups."""
     first, inverse = distinct_rows(keys)
-    cell, place = np.unique(inverse * values + code, return_inverse=True)
+    cells = inverse * values + code
+    line, place = numbered(cells, len(first) * values)
     total = np.bincount(place, weights=records).astype(np.int64)
-    return Groups(keys.take(pa.array(first)), cell // values, cell % values, total, values)
+    return Groups(keys.take(pa.array(first)), inverse[line], code[line], total, values)
 
 
 def distinct_rows(keys: pa.Table) -> tuple[Counts, Counts]:
-    """The first line of each combination of values, in the order of the values, and the number of each line's combination."""
-    codes = np.zeros(keys.num_rows, dtype=np.int64)
+    """A line of each combination of values, in the order of the values, and the number of each line's combination."""
+    codes, bound = np.zeros(keys.num_rows, dtype=np.int64), 1
     for column in keys.columns:
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
         rank = np.empty(len(encoded.dictionary), dtype=np.int64)
         rank[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(rank))
-        codes = codes * max(1, len(rank)) + rank[encoded.indices.to_numpy(zero_copy_only=False)]
-        _, codes = np.unique(codes, return_inverse=True)
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    return first, inverse.astype(np.int64)
+        if bound * len(rank) > 1 << 40:
+            first, codes = numbered(codes, bound)
+            bound = len(first)
+        codes = codes * len(rank) + rank[encoded.indices.to_numpy(zero_copy_only=False)]
+        bound *= max(1, len(rank))
+    return numbered(codes, bound)
+
+
+def numbered(codes: Counts, bound: int) -> tuple[Counts, Counts]:
+    """A place of each code that occurs, in rising order, and the number of each place's code; codes lie below the bound."""
+    if bound > 8 * len(codes) + (1 << 20):
+        _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        return first, inverse.astype(np.int64)
+    last = np.full(bound, -1, dtype=np.int64)
+    last[codes] = np.arange(len(codes))
+    present = last >= 0
+    return last[present], (np.cumsum(present) - 1)[codes]
 
 
 def demand_groups(groups: Groups) -> None:
