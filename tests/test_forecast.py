@@ -37,17 +37,17 @@ def spec(patients: pa.Table, tmp_path: Path) -> Path:
 
 
 def test_foreseen_values_are_true_and_errors_are_met(spec: Path, patients: pa.Table) -> None:
-    """Over 200 publications the spread of each answer is the foreseen standard error within 20% (4 standard errors of a spread)."""
+    """Over 120 publications the spread of each answer is the foreseen standard error within 26% (4 standard errors of a spread)."""
     given = read_spec(spec)
     found = forecast(read(given.table), given, QUESTIONS)
-    releases = [scumble.publish(spec, seed=seed) for seed in range(200)]
+    releases = [scumble.publish(spec, seed=seed) for seed in range(120)]
     for sql, foreseen in found.answers:
         met = np.array([release.query(sql)["a"].value for release in releases])
         error = met.std(axis=0)
-        assert np.allclose(error, foreseen["a"].se, rtol=0.2), sql
+        assert np.allclose(error, foreseen["a"].se, rtol=0.26), sql
         assert (
             np.abs(met.mean(axis=0) - foreseen["a"].value)
-            < 5 * error / np.sqrt(200) + 0.01 * np.abs(foreseen["a"].value)
+            < 5 * error / np.sqrt(120) + 0.01 * np.abs(foreseen["a"].value)
         ).all(), sql
     truth = [patients.column("disease").to_pylist().count(d) for d in DISEASES]
     assert np.allclose(found.answers[0][1]["a"].value, truth)

@@ -187,7 +187,7 @@ def test_several_sensitive_columns_share_the_target(publish_simply: Publish) -> 
     channels = shared.manifest.channels
     assert channels["disease"].amplification == pytest.approx(3, rel=1e-6)
     assert channels["disease"].amplification * channels["smoker"].amplification <= 9
-    assert {g.kind for g in shared.manifest.guarantees} == {"rho", "amplification"}
+    assert {g.kind for g in shared.manifest.guarantees} == {"rho", "amplification", "breach"}
     own = publish_simply(
         sensitive=["disease", "smoker"], domains=domains, retain=None, epsilon={"disease": 1, "smoker": 2}
     )

@@ -74,19 +74,21 @@ def test_conditions_on_public_columns_come_back(release: scumble.Release, table:
 
 @pytest.mark.parametrize("mechanism", ["identity", "swapped"])
 def test_intervals_cover(mechanism: str) -> None:
-    """300 publications of 2,000 rows: 95% intervals cover at least 91.5% and, for swapping an upper bound, up to all."""
+    """150 publications of 1,000 rows: 95% intervals cover at least 90% (2.8 standard errors; the seeds are fixed) and, for
+    swapping an upper bound, up to all.
+    """
     draw = np.random.default_rng(4)
-    value = draw.choice(VALUES, 2000, p=SHARES)
-    small = pa.table({"value": value, "sex": np.where(draw.random(2000) < np.where(value == "b", 0.7, 0.4), "F", "M")})
+    value = draw.choice(VALUES, 1000, p=SHARES)
+    small = pa.table({"value": value, "sex": np.where(draw.random(1000) < np.where(value == "b", 0.7, 0.4), "F", "M")})
     truth = int(((value == "b") & (small.column("sex").to_numpy() == "F")).sum())
     hits = 0
-    for seed in range(300):
+    for seed in range(150):
         release = scumble.publish(
             small, sensitive="value", domains={"value": VALUES}, retain=0.4, mechanism=mechanism, seed=seed
         )
         answer = release.query("SELECT COUNT(*) AS n FROM release WHERE value = 'b' AND sex = 'F'")["n"]
         hits += bool(answer.low[0] <= truth <= answer.high[0])
-    assert hits >= 0.915 * 300
+    assert hits >= 0.9 * 150
 
 
 def test_swapping_streams_over_many_batches(monkeypatch: pytest.MonkeyPatch) -> None:
