@@ -268,6 +268,22 @@ def test_counts_from_the_engine_are_those_of_the_rows(tmp_path: Path, publish_si
     assert columns[0] == columns[1]
 
 
+@pytest.mark.parametrize("inside", ["uniform", "fine_grain"])
+def test_the_forecast_is_what_publications_come_to(inside: str) -> None:
+    """The truth comes back exactly, and the standard error foreseen is the mean of 10 publications within 5%."""
+    from scumble.forecast import forecast
+    from scumble.tables import read
+
+    sql = "SELECT sex, COUNT(*) AS n FROM release WHERE disease IN ('a', 'd') GROUP BY sex"
+    given = spec({"inside": inside}, rho1="1/3", rho2="2/3")
+    given = given.model_copy(update={"columns": {"sex": ColumnSpec(role="public"), **given.columns}})
+    foreseen = forecast(read(table()), given, [sql]).answers[0][1]["n"]
+    assert foreseen.value.sum() == pytest.approx(1700)
+    settings = {"settings": {"inside": inside}}
+    squares = np.mean([publish(seed=seed, **settings).query(sql)["n"].se ** 2 for seed in range(10)], axis=0)
+    assert foreseen.se == pytest.approx(np.sqrt(squares), rel=0.05)
+
+
 def test_worst_posteriors_are_those_of_the_matrix() -> None:
     """Largest and smallest posterior of each value at O(m), against the whole matrix; factors on odds against its ratios."""
     draw = np.random.default_rng(8)

@@ -26,6 +26,7 @@ from scumble.parameters import number
 from scumble.privacy.breach import breach_limit
 from scumble.privacy.reconstructability import condition_number, rows_needed
 from scumble.privacy.rho import posteriors
+from scumble.privacy.values import worst_posteriors
 from scumble.query.answer import answer
 from scumble.query.cells import Cells
 from scumble.query.compile import Published, compile_query
@@ -76,23 +77,36 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
     spec = spec.for_schema(table.schema)
     found = profile(table, spec)
     plan = make_plan(found, spec)
-    if len(plan.strata) != 1 or any(coins.own for coins in plan.coins.values()):
+    if any(coins.own for stratum in plan.strata for coins in stratum.values()):
         raise ParameterError(
             f"the errors of {plan.mechanism!r} are not foreseen; publish with a seed and ask the release"
         )
-    channels, counts = plan.channels[0], value_counts(table, found.domains)
+    counts = value_counts(table, found.domains)
     raw = _prepared(table, spec, found.domains)
-    published = Published(spec.published, found.domains, [channels])
-    answers = [(sql, _expected(sql, published, Memory(raw), number(level, "level"))) for sql in questions]
-    outlooks = [_outlook(name, channel, counts[name]) for name, channel in channels.items()]
-    return Forecast(plan, raw.num_rows, outlooks, condition_number(list(channels.values())), answers)
+    published = Published(spec.published, found.domains, plan.channels)
+    dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
+    shares = [{name: _share(row, counts[name]) for name in counts} for row in dealt] if dealt is not None else None
+    answers = [(sql, _expected(sql, published, shares, Memory(raw), number(level, "level"))) for sql in questions]
+    outlooks = [
+        _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
+        for name, n in counts.items()
+    ]
+    condition = max(condition_number(list(channels.values())) for channels in plan.channels)
+    return Forecast(plan, raw.num_rows, outlooks, condition, answers)
 
 
-def _expected(sql: str, published: Published, engine: Memory, level: float) -> Estimates:
-    question = compile_query(parse(sql, published.columns), published, engine, by_value=True)
+def _share(part: Any, counts: Any) -> Any:
+    """The part of each value's rows that a sub-table gets."""
+    return np.divide(part, counts, out=np.zeros(len(counts)), where=counts > 0)
+
+
+def _expected(
+    sql: str, published: Published, shares: list[dict[str, Any]] | None, engine: Memory, level: float
+) -> Estimates:
+    question = compile_query(parse(sql, published.columns), published, engine, by_value=True, every=shares is not None)
     cells = Cells(question, engine.run(question.statement))
     if not question.exact:
-        cells = cells.published(published.strata[0])
+        cells = cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
     return answer(question, Whole(question, cells), level)
 
 
@@ -134,4 +148,26 @@ def _outlook(name: str, channel: Channel, counts: Any) -> Outlook:
         fall,
         breach_limit(retain, 0.1, 0.95),
         rows_needed(retain, 0.05, 0.05) if retain > 0 else 0,
+    )
+
+
+def _outlook_dealt(name: str, strata: Sequence[dict[str, Channel]], dealt: Any) -> Outlook:
+    """The same for sub-tables, whose own shares are what the attacker believes once the sub-table is seen."""
+    prior = dealt.sum(axis=0) / dealt.sum()
+    worst = [worst_posteriors(channels[name], row) for channels, row in zip(strata, dealt, strict=True)]
+    seen = prior > 0
+    largest = np.max([each.largest for each in worst], axis=0)
+    smallest = np.min([each.smallest for each in worst], axis=0)
+    kept = sum(float(row @ channels[name].retention) for channels, row in zip(strata, dealt, strict=True)) / dealt.sum()
+    fall = float(np.min(smallest[seen] / prior[seen]))
+    return Outlook(
+        name,
+        kept,
+        math.inf,
+        float(prior.max()),
+        float(largest.max()),
+        float(np.max(largest[seen] / prior[seen])),
+        1 / fall if fall > 0 else math.inf,
+        breach_limit(kept, 0.1, 0.95),
+        rows_needed(kept, 0.05, 0.05),
     )

@@ -1,5 +1,6 @@
 """What a statement gave, as sums by public group, published values of grouped columns, and cells of the others."""
 
+from collections.abc import Mapping, Sequence
 from copy import copy
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 from scumble.channel import Channel, Vector
 from scumble.errors import QueryError
 from scumble.query.compile import Question
+from scumble.query.normalize import Perturbed
 from scumble.query.packing import fields, raw_cells, unpacked
 
 Tensor = npt.NDArray[np.float64]
@@ -76,16 +78,46 @@ class Cells:
         table = np.bincount(self._row * states + self._cell, weights=sums, minlength=size).astype(np.float64)
         return table.reshape(len(self.groups), *self.shape, *self.rest)
 
-    def published(self, channels: dict[str, Channel]) -> "Cells":
-        """The lines to be expected after publication, where these are those of the true values."""
+    def published(self, channels: dict[str, Channel], shares: Mapping[str, Vector] | None = None) -> "Cells":
+        """The lines to be expected after publication, where these are those of the true values.
+
+        shares   the part of the rows of each value of a column that goes through these channels; all of them when absent
+        """
         axes = [*self.question.grouped, *self.question.others]
         through = [channels[axis.name].collapse(axis.cells, axis.count) for axis in axes]
+        part = [_by_cell(axis, (shares or {}).get(axis.name)) for axis in axes]
         expected = copy(self)
-        expected._sums = {name: _pushed(self.dense(sums), through).reshape(-1) for name, sums in self._sums.items()}
+        expected._sums = {
+            name: _pushed(_taken(self.dense(sums), part), through).reshape(-1) for name, sums in self._sums.items()
+        }
         states = int(np.prod(self.rest, dtype=np.int64))
         places = np.arange(len(self.groups) * self.width * states)
         expected._row, expected._cell = places // states, places % states
         return expected
+
+    def dealt(self, strata: Sequence[dict[str, Channel]], shares: Sequence[Mapping[str, Vector]]) -> "Cells":
+        """The same for rows that are dealt into strata: `shares` has the part of each value's rows that each stratum gets."""
+        parts = [self.published(channels, share) for channels, share in zip(strata, shares, strict=True)]
+        whole = copy(parts[0])
+        whole._row = np.concatenate([part._row for part in parts])
+        whole._cell = np.concatenate([part._cell for part in parts])
+        whole._sums = {name: np.concatenate([part._sums[name] for part in parts]) for name in whole._sums}
+        whole._stratum = np.repeat(np.arange(len(parts)), [len(part._row) for part in parts])
+        return whole
+
+
+def _by_cell(axis: Perturbed, shares: Vector | None) -> Vector:
+    """A number for each value as one for each cell; cells of one value each."""
+    by_cell = np.ones(axis.count)
+    if shares is not None:
+        by_cell[axis.cells] = shares
+    return by_cell
+
+
+def _taken(table: Tensor, parts: list[Vector]) -> Tensor:
+    for place, part in enumerate(parts, start=1):
+        table = table * part.reshape(-1, *(1,) * (table.ndim - place - 1))
+    return table
 
 
 def _pushed(table: Tensor, channels: list[Channel]) -> Tensor:

@@ -93,10 +93,13 @@ class Question:
         return next(i for i, known in enumerate(self.values) if known == value)
 
 
-def compile_query(query: Query, published: Published, engine: Engine, *, by_value: bool = False) -> Question:
+def compile_query(
+    query: Query, published: Published, engine: Engine, *, by_value: bool = False, every: bool = False
+) -> Question:
     """The question, with every perturbed column cut into the cells that it needs.
 
     by_value   whether each value of a summed perturbed column is a cell, although one retention would allow to sum its numbers
+    every      whether each value of every perturbed column is a cell
     """
     domains = published.domains
     query, notes = at_merged(query, published.merged)
@@ -112,7 +115,7 @@ def compile_query(query: Query, published: Published, engine: Engine, *, by_valu
         return cut(name, domains[name], published.channels(name), atoms, by_value=by_value)
 
     grouped = [axis(name, True) for name in names]
-    others = [axis(name, name in values and (by_value or not published.constant(name))) for name in inner]
+    others = [axis(name, every or (name in values and (by_value or not published.constant(name)))) for name in inner]
     sums = list(
         dict.fromkeys(
             a.value for a in query.aggregates if a.value is not None and perturbed_column(a.value, domains) not in names
