@@ -12,7 +12,7 @@
     page.write("olap.html")                                             # into reproduce/out/, and the path is printed
 
 `curves` draws lines; any other matplotlib figure is welcome too. Figures become inline SVG: the page opens without a network.
-A table's numbers get four significant digits; give text where that is wrong.
+A table's numbers get four significant digits, whole ones and those above 1,000 no decimals; give text where that is wrong.
 """
 
 import io
@@ -24,6 +24,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 OUT = Path(__file__).parent / "out"
 COLOURS = ["#1f6f8b", "#d1603d", "#4f772d", "#7b4b94", "#b08900", "#555555", "#c2185b", "#00897b"]
@@ -53,7 +54,7 @@ figure svg { width: 100%; height: auto; } figcaption, caption { color: #555; fon
 caption { padding-bottom: .4rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }
 th, td { padding: .3rem .75rem; border-bottom: 1px solid #e4e4e4; text-align: left; vertical-align: top; }
-th { border-bottom: 2px solid #bbb; } td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+th { border-bottom: 2px solid #bbb; white-space: nowrap; } td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .yes { color: #2e7d32; white-space: nowrap; } .no { color: #b3261e; white-space: nowrap; } .part { color: #9a6700; white-space: nowrap; }
 """
 
@@ -142,6 +143,8 @@ def curves(
             axes.plot(across, up, label=name, color="#999", linestyle="--", linewidth=1.1)
         axes.set(xlabel=x, ylabel=y, title=title, xscale="log" if "x" in log else "linear")
         axes.set_yscale("log" if "y" in log else "linear")
+        if "x" not in log and all(isinstance(v, int) for across, _ in series.values() for v in across):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         if len(series) + len(guides or {}) > 1:
             axes.legend(fontsize=9)
     return figure
@@ -165,8 +168,9 @@ def _cell(value: Any) -> str:
         return f"<td>{_marked(value)}</td>"
     if isinstance(value, bool) or value is None:
         return f"<td>{'' if value is None else 'yes' if value else 'no'}</td>"
-    whole = float(value).is_integer() and abs(value) < 1e15
-    return f'<td class="number">{f"{int(value):,}" if whole else f"{float(value):.4g}"}</td>'
+    number = float(value)
+    plain = (number.is_integer() and abs(number) < 1e15) or 1e3 <= abs(number) < 1e9
+    return f'<td class="number">{f"{number:,.0f}" if plain else f"{number:.4g}"}</td>'
 
 
 def _verdict(agrees: bool | None) -> str:
