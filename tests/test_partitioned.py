@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -80,6 +81,25 @@ def test_the_query_layer_knows_sub_tables(release: scumble.Release) -> None:
     assert sum(answer["n"]) == pytest.approx(COUNTS.sum())
     for value, n, se in zip(answer["disease"], answer["n"], answer["n_se"], strict=True):
         assert abs(n - truth[value]) < 5 * se
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"settings": {"inside": "fine_grain"}},
+        {"mechanism": "fine_grain", "rho1": None, "rho2": None, "settings": {"theta": 3}},
+    ],
+)
+def test_the_readme_lets_a_stranger_count(how: dict[str, Any]) -> None:
+    """The statement in the README, copied and run, is the estimate and the standard error that scumble gives."""
+    release = publish(**how)
+    text = (release.path / "README.md").read_text()
+    sql = text.split("```sql")[1].split("```")[0].replace("'data.parquet'", f"'{release.path / 'data.parquet'}'")
+    estimate, error = duckdb.sql(sql).fetchall()[0]
+    answer = release.query("SELECT COUNT(*) AS n FROM release WHERE disease = 'a'")["n"]
+    assert estimate == pytest.approx(answer.value[0], rel=1e-9)
+    assert error == pytest.approx(answer.se[0], rel=1e-9)
 
 
 def test_a_guarantee_fails_for_a_channel_that_keeps_more(release: scumble.Release) -> None:

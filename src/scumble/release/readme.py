@@ -4,6 +4,7 @@ from scumble.channel import Channel
 from scumble.domain import Domain, Grid
 from scumble.release.manifest import ColumnRecord, Manifest
 from scumble.release.readme_counts import counted_howto, counted_place
+from scumble.release.readme_values import valued_howto
 
 
 def readme(manifest: Manifest) -> str:
@@ -114,7 +115,10 @@ def _howto(manifest: Manifest) -> str:
     channel = column.records[0].channel(domain.size)
     plain = len(column.records) == 1 and column.records[0].replace == "uniform"
     condition, share = _example(column.name, domain)
-    if not plain or not channel.constant or channel.retain == 0:
+    valued = not plain or not channel.constant
+    if valued and column.records[0].replace == "uniform" and len(manifest.sensitive) == 1 and not manifest.sampling:
+        return valued_howto(manifest, column, domain, condition)
+    if valued or channel.retain == 0:
         return f'Weights differ by value; `pip install scumble` and\n\n    scumble query . "SELECT COUNT(*) FROM release WHERE {condition}"'
     p = channel.retain
     low = -(1 - p) * share / p
