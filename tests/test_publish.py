@@ -172,6 +172,17 @@ def test_coarsening_on_the_way(patients: pa.Table) -> None:
     assert release.unique_rows() < 200
 
 
+def test_a_hierarchy_is_published_as_its_groups_and_not_as_a_path(patients: pa.Table, tmp_path: Path) -> None:
+    (tmp_path / "private-folder").mkdir()
+    (tmp_path / "private-folder" / "sex.csv").write_text("F;person\nM;person\n")
+    release = scumble.publish(
+        patients, tmp_path / "r", sensitive="disease", drop="name", domains={"disease": DISEASES}, retain=0.5,
+        coarsen={"sex": {"hierarchy": str(tmp_path / "private-folder" / "sex.csv")}},
+    )  # fmt: skip
+    assert release.manifest.column("sex").coarsened.groups == {"person": ["F", "M"]}
+    assert not any(b"private-folder" in file.read_bytes() for file in (tmp_path / "r").iterdir())
+
+
 def test_domain_from_data_is_said_in_the_manifest(publish_simply: Publish) -> None:
     release = publish_simply(domains={}, domain_from_data=True)
     assert release.manifest.column("disease").domain.from_data

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from scumble.coarsen import resolved
 from scumble.entropy import Entropy
 from scumble.errors import SchemaError, TableError
 from scumble.keyed import Ids
@@ -154,9 +155,8 @@ class Press:
         if isinstance(column, NumberColumn):
             return ColumnRecord(name=column.name, role="stratum", type=plain)
         if isinstance(column, PublicColumn):
-            return ColumnRecord(
-                name=column.name, role="public", type=plain, coarsened=self._job.spec.columns[column.name].coarsen
-            )
+            rule = self._job.spec.columns[column.name].coarsen
+            return ColumnRecord(name=column.name, role="public", type=plain, coarsened=rule and resolved(rule))
         records = [ChannelRecord.of(stratum[column.name]) for stratum in self._job.plan.strata]
         return ColumnRecord(
             name=column.name,

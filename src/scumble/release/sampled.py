@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.coarsen import resolved
 from scumble.errors import ParameterError, SchemaError
 from scumble.mechanisms.draws import hypergeometric_split, perturb
 from scumble.mechanisms.sampling import rounded_split
@@ -154,7 +155,8 @@ def _record(job: Job, column: Column, kind: pa.DataType, merged: dict[str, list[
     if isinstance(column, NumberColumn):
         return ColumnRecord(name=column.name, role="copies" if column.name == "copies" else "weight", type=plain)
     if isinstance(column, PublicColumn):
-        how = job.spec.columns[column.name].coarsen
+        rule = job.spec.columns[column.name].coarsen
+        how = rule and resolved(rule)
         return ColumnRecord(name=column.name, role="public", type=plain, coarsened=how, merged=merged.get(column.name))
     domain = DomainRecord.of(column.domain, column.name in job.profile.from_data)
     channel = ChannelRecord.of(job.plan.coins[column.name])
