@@ -201,6 +201,22 @@ def test_columns_that_clash_and_other_wrong_uses(table: pa.Table, tmp_path: Path
         sps(table.slice(0, 0), tmp_path / "r")
 
 
+def test_errors_are_not_foreseen_as_if_nothing_were_sampled(table: pa.Table, tmp_path: Path) -> None:
+    from scumble.forecast import forecast
+    from scumble.schema import Spec
+    from scumble.tables import read
+
+    columns = {
+        "ward": {"role": "public"},
+        "sex": {"role": "public"},
+        "disease": {"role": "sensitive", "values": DISEASES},
+    }
+    spec = Spec.model_validate({"mechanism": "sps", "privacy": {"retain": 0.5}, "columns": columns})
+    assert forecast(read(table), spec, []).plan.guarantees[0].kind == "reconstruction"
+    with pytest.raises(InputError, match="publish with a seed and ask the release"):
+        forecast(read(table), spec, ["SELECT COUNT(*) FROM release WHERE disease = 'flu'"])
+
+
 def test_two_values_are_allowed_with_a_caution(table: pa.Table) -> None:
     two = table.filter(pa.compute.not_equal(table.column("disease"), "hiv"))
     with pytest.warns(UserWarning, match="made for 3 or more"):

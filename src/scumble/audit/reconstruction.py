@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from scumble.audit.examined import Examined
 from scumble.audit.finding import Finding
-from scumble.audit.groups import PublishedGroups, read_groups, true_counts
+from scumble.audit.groups import read_groups, sensitive_column, true_counts
 from scumble.audit.scale import told
-from scumble.privacy.violations import Violations, violations
+from scumble.parameters import number
+from scumble.privacy.reconstruction import sample_size
+from scumble.privacy.violations import violations
 from scumble.release.groups import Counts
 from scumble.release.release import Release
 
@@ -20,21 +23,21 @@ LAMBDA, DELTA = 0.3, 0.1
 """Where the release does not say what it was made for."""
 
 
-def attack(release: Release, raw: Any = None, lam: Any = None, delta: Any = None) -> Finding:
+def attack(release: Release, raw: Any = None) -> Finding:
     """The share of people in groups that fail the exact test."""
-    found, groups = examine(release, raw, lam, delta)
-    sizes = groups.sampled
-    failing = int(groups.size[found.exact.violating].sum())
+    found = examine(release, raw)
+    failing, by_bound = found.violations.exact.violating, found.violations.chernoff.violating
     detail = (
-        f"{int(found.exact.violating.sum())} of {len(sizes)} groups fail by exact tails, {int(found.chernoff.violating.sum())} by Chernoff's bound"
-        + ("" if raw is not None else "; frequencies are estimated from the release")
+        f"{int(failing.sum())} of {len(failing)} groups fail by exact tails, {int(by_bound.sum())} by Chernoff's bound"
+        + ("; frequencies are estimated from the release" if found.estimated else "")
     )
-    return Finding.of_share("reconstruction", failing, int(groups.size.sum()), 0.0, detail)
+    people = int(found.people[failing].sum())
+    return Finding.of_share("reconstruction", people, int(found.people.sum()), 0.0, detail)
 
 
-def examine(release: Release, raw: Any, lam: Any, delta: Any) -> tuple[Violations, PublishedGroups]:
+def examine(release: Release, raw: Any = None, lam: Any = None, delta: Any = None) -> Examined:
     """The test of the groups of a release."""
-    groups, sampling = read_groups(release), release.manifest.sampling
+    groups, sampling, name = read_groups(release), release.manifest.sampling, sensitive_column(release)
     lam = lam if lam is not None else sampling.lam if sampling else LAMBDA
     delta = delta if delta is not None else sampling.delta if sampling else DELTA
     if raw is not None:
@@ -42,7 +45,11 @@ def examine(release: Release, raw: Any, lam: Any, delta: Any) -> tuple[Violation
     else:
         most = 1.0 if sampling is None else told(groups, sampling)[1][:, np.newaxis]
         shares = np.minimum(groups.estimates(), most)
-    return violations(apportioned(shares, groups.sampled), groups.retain, lam, delta), groups
+    verdict = violations(apportioned(shares, groups.sampled), groups.retain, lam, delta)
+    values = release.manifest.domains[name].values.to_pylist()
+    size = int(sample_size(1, groups.retain, len(values), lam, delta))
+    numbers = number(lam, "lambda"), number(delta, "delta")
+    return Examined(name, groups.keys, groups.size, verdict, groups.retain, *numbers, size, values, raw is None)
 
 
 def apportioned(shares: Any, size: Counts) -> Counts:

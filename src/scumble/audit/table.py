@@ -1,34 +1,19 @@
 """The test of reconstruction privacy for a table, before anything is published."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from scumble.audit.examined import Examined
 from scumble.audit.reconstruction import DELTA, LAMBDA
 from scumble.coins import Coins
 from scumble.mechanisms.sps import Settings
 from scumble.parameters import number
 from scumble.privacy.reconstruction import sample_size
-from scumble.privacy.violations import Violations, violations
-from scumble.release.groups import Groups, personal_groups
+from scumble.privacy.violations import violations
+from scumble.release.groups import personal_groups
 from scumble.release.merged import merge_columns
 from scumble.release.publish import profile
 from scumble.schema import Spec
 from scumble.tables import Table
-
-
-@dataclass(frozen=True, eq=False)
-class Examined:
-    """What uniform perturbation of a sensitive column would let be estimated, group by group."""
-
-    column: str
-    groups: Groups
-    violations: Violations
-    retain: float
-    lam: float
-    delta: float
-    size: int
-    """How many records of a group may be published, whatever their values: s(1)."""
-    values: list[Any]
 
 
 def examine_table(table: Table, spec: Spec, lam: Any = None, delta: Any = None) -> list[Examined]:
@@ -49,5 +34,6 @@ def examine_table(table: Table, spec: Spec, lam: Any = None, delta: Any = None) 
         verdict = violations(groups.dense(), retain, lam, delta)
         size = int(sample_size(1, retain, domain.size, lam, delta))
         numbers = number(lam, "lambda"), number(delta, "delta")
-        results.append(Examined(name, groups, verdict, retain, *numbers, size, domain.values.to_pylist()))
+        listed = domain.values.to_pylist()
+        results.append(Examined(name, groups.keys, groups.size, verdict, retain, *numbers, size, listed))
     return results

@@ -35,84 +35,66 @@ def command(
         passed = _ratio(ratio, epsilon, trials, format)
     elif target is None:
         raise ParameterError("say what to audit: a release, a spec with --reconstruction, or --ratio X Y --epsilon E")
-    elif reconstruction and target.suffix == ".toml":
-        passed = _table(target, lam, delta, format)
+    elif reconstruction:
+        passed = _examined(_examine(target, raw, lam, delta), format)
     else:
-        passed = _release(target, raw, reconstruction, lam, delta, format)
+        passed = _release(target, raw, format)
     if not passed:
         raise typer.Exit(1)
 
 
-def _release(path: Path, raw: Path | None, reconstruction: bool, lam: Any, delta: Any, format: Format) -> bool:
+def _release(path: Path, raw: Path | None, format: Format) -> bool:
     from scumble.api import open
     from scumble.audit import audit
-    from scumble.audit.reconstruction import attack
     from scumble.tables import read
 
-    release, table = open(path), read(raw) if raw is not None else None
-    findings = [attack(release, table, lam, delta)] if reconstruction else audit(release, table)
+    release = open(path)
+    findings = audit(release, read(raw) if raw is not None else None)
     if format is Format.JSON:
         print_json([finding.to_dict() for finding in findings])
-    else:
-        if not findings:
-            print(f"no attack of this version has something to look for in a release by {release.manifest.mechanism}")
-        for f in findings:
-            told = f"success {f.success:.1%} [{f.low:.1%}, {f.high:.1%}], baseline {f.baseline:.1%}"
-            print(f"{'ok  ' if f.passed else 'FAIL'}  {f.attack}: {told}\n      {f.detail}")
+        return all(finding.passed for finding in findings)
+    if not findings:
+        print(f"no attack of this version has something to look for in a release by {release.manifest.mechanism}")
+    for f in findings:
+        told = f"success {f.success:.1%} [{f.low:.1%}, {f.high:.1%}], baseline {f.baseline:.1%}"
+        print(f"{'ok  ' if f.passed else 'FAIL'}  {f.attack}: {told}\n      {f.detail}")
     return all(finding.passed for finding in findings)
 
 
-def _table(path: Path, lam: Any, delta: Any, format: Format) -> bool:
+def _examine(target: Path, raw: Path | None, lam: Any, delta: Any) -> list[Any]:
+    """The test of a spec's table, or of a release."""
+    from scumble.api import open
+    from scumble.audit.reconstruction import examine
     from scumble.audit.table import examine_table
     from scumble.schema import read_spec
     from scumble.tables import read
 
-    spec = read_spec(path)
+    if target.suffix != ".toml":
+        return [examine(open(target), read(raw) if raw is not None else None, lam, delta)]
+    spec = read_spec(target)
     table = read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
-    found = examine_table(table, spec, lam, delta)
+    return examine_table(table, spec, lam, delta)
+
+
+def _examined(found: list[Any], format: Format) -> bool:
     if format is Format.JSON:
-        print_json([_examined_json(each) for each in found])
+        print_json([each.to_dict() for each in found])
     else:
         for each in found:
             _print_examined(each)
-    return not any(each.violations.exact.violating.any() for each in found)
-
-
-def _examined_json(found: Any) -> dict[str, Any]:
-    v = found.violations
-    return {
-        "column": found.column,
-        "groups": len(found.groups),
-        "records": int(found.groups.size.sum()),
-        "retain": found.retain,
-        "lambda": found.lam,
-        "delta": found.delta,
-        "sample_size": found.size,
-        "exact": {"v_g": v.exact.groups, "v_r": v.exact.records},
-        "chernoff": {"v_g": v.chernoff.groups, "v_r": v.chernoff.records},
-        "worst": [_exposure_json(found, e) for e in v.worst],
-    }
-
-
-def _exposure_json(found: Any, exposure: Any) -> dict[str, Any]:
-    return {
-        "group": found.groups.keys.slice(exposure.group, 1).to_pylist()[0],
-        "value": found.values[exposure.value],
-        "records": exposure.size,
-        "count": exposure.count,
-        "exact": {"upper": exposure.exact.upper, "lower": exposure.exact.lower},
-        "chernoff": {"upper": exposure.chernoff.upper, "lower": exposure.chernoff.lower},
-    }
+    return all(each.passed for each in found)
 
 
 def _print_examined(found: Any) -> None:
     out, v = console(), found.violations
     out.print(
-        f"{found.column}: {int(found.groups.size.sum()):,} records in {len(found.groups):,} groups, kept with p = {found.retain:.4g}, "
+        f"{found.column}: {int(found.people.sum()):,} records in {len(found.people):,} groups, kept with p = {found.retain:.4g}, "
         f"lambda = {found.lam:g}, delta = {found.delta:g}",
         style="bold",
         markup=False,
     )
+    if found.estimated:
+        out.print("  frequencies are estimated from the release; --raw TABLE takes the true ones")
     for name, verdict in (("exact tails", v.exact), ("Chernoff bound", v.chernoff)):
         told = f"{name}: v_g = {verdict.groups:.2%} of the groups, v_r = {verdict.records:.2%} of the records fail"
         out.print(f"  {told}", markup=False)
@@ -121,7 +103,7 @@ def _print_examined(found: Any) -> None:
     for heading in ("group", "value", "records", "with it", "tail above", "below", "Chernoff above", "below"):
         table.add_column(heading, justify="left" if heading in ("group", "value") else "right")
     for each in v.worst:
-        shown = _exposure_json(found, each)
+        shown = found.exposed(each)
         numbers = [f"{t:.2e}" for t in (each.exact.upper, each.exact.lower, each.chernoff.upper, each.chernoff.lower)]
         names = ", ".join(str(value) for value in shown["group"].values())
         table.add_row(names, str(shown["value"]), f"{each.size:,}", f"{each.count:,}", *numbers)
