@@ -68,7 +68,7 @@ def _inside(domain: Domain) -> npt.NDArray[np.float64]:
     if isinstance(domain, Grid):
         return np.asarray(np.arange(domain.size) < domain.size // 2, dtype=np.float64)
     first = next(i for i, value in enumerate(domain.values.to_pylist()) if value is not None)
-    return np.eye(1, domain.size, first)[0]
+    return np.asarray(np.eye(1, domain.size, first)[0])
 
 
 def _literal(value: Any) -> str:
