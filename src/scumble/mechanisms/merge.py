@@ -54,7 +54,7 @@ class Rule:
         """The measure of sub-tables given as rows of counts."""
         totals = [rows[:, each].sum(axis=1) for each in self.sets]
         peaks = [rows[:, each].max(axis=1) for each in self.sets]
-        distinct = np.count_nonzero(rows, axis=1).astype(np.int64)
+        distinct = (rows > 0).sum(axis=1, dtype=np.int64)  # count_nonzero spends most of its time on types here
         return Measure(rows.sum(axis=1), distinct, rows[:, self.protected].max(axis=1), totals, peaks)
 
     def excess(self, measure: Measure) -> Vector:

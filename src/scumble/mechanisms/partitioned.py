@@ -28,7 +28,7 @@ from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.settings import names, places
 from scumble.parameters import number
 from scumble.privacy.guarantee import NOT_COVERED, ROUNDING, Guarantee, dependence_of_domains
-from scumble.privacy.values import worst_posteriors
+from scumble.privacy.values import Worst, worst_posteriors
 from scumble.schema import Model, Number, Spec, Target
 
 SUBTABLE = "subtable"
@@ -79,7 +79,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     )
     coins = [_coins(found, k, rho2, settings) for k in range(len(found.subtables))]
     bounds = [_bounds(found, k, rho2, own, domain.size) for k, own in enumerate(coins)]
-    worst = _worst(found, coins, rho2)
+    worst, posteriors = _worst(found, coins, rho2)
     return Plan(
         "partitioned",
         [{name: each.among(own, domain.size)} for each, own in zip(coins, found.values, strict=True)],
@@ -87,7 +87,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         [*dependence_of_domains(profile.from_data), *_dependence(name, spec, settings)],
         [*NOT_COVERED, *BEYOND],
         _open_sets(settings.together, together, found, counts),
-        details={"partition": found, "largest_posterior": worst},
+        details={"partition": found, "posteriors": posteriors},
     )
 
 
@@ -174,17 +174,17 @@ def _bounds(found: Partition, k: int, rho2: float, coins: Coins, size: int) -> l
     return row
 
 
-def _worst(found: Partition, coins: list[Coins], rho2: float) -> float:
-    """The largest posterior of anything protected, over all sub-tables and published values; never above rho2."""
-    worst = 0.0
+def _worst(found: Partition, coins: list[Coins], rho2: float) -> tuple[float, list[Worst]]:
+    """The largest posterior of anything protected, never above rho2; and those of every value, for each sub-table."""
+    worst, every = 0.0, []
     for row, own, each in zip(found.subtables, found.values, coins, strict=True):
         channel, counts, protected = each.channel(), row[own], found.protected[own]
-        single = worst_posteriors(channel, counts).largest[protected].max(initial=0)
-        sets = [_set_posterior(channel, counts, np.isin(own, each)) for each in found.guarded]
-        worst = max(worst, float(single), *sets)
+        every.append(worst_posteriors(channel, counts))
+        sets = [_set_posterior(channel, counts, np.isin(own, members)) for members in found.guarded]
+        worst = max(worst, float(every[-1].largest[protected].max(initial=0)), *sets)
     if worst > rho2 * (1 + ROUNDING):
         raise InternalError(f"a plan of sub-tables has a posterior of {worst}, above rho2 = {rho2}")
-    return worst
+    return worst, every
 
 
 def _guarantee(
