@@ -1,6 +1,8 @@
 """The systems to compare with: what each promises, and that its estimator estimates."""
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import scumble
@@ -57,6 +59,23 @@ def test_anatomy_counts_values_exactly_and_joint_conditions_with_bias() -> None:
     independent = draw.random(4000) < 0.5
     estimate, error = found.count(independent, value)
     assert abs(estimate - (independent & same).sum()) < 5 * error
+
+
+def test_anatomys_two_tables_give_its_estimate() -> None:
+    """The estimator by SQL over the published tables is the one that is computed from the arrays."""
+    draw = np.random.default_rng(9)
+    codes = draw.choice(4, 3000, p=[0.6, 0.2, 0.15, 0.05]).astype(np.uint8)
+    public = pa.table({"age": draw.integers(20, 60, 3000)})
+    found = anatomize(codes, 4, 2, Entropy.seeded(2).stream("a"))
+    rows, held = found.tables(public, "disease", pa.array(["flu", "cold", "asthma", "hiv"]))
+    assert len(rows) < 3000
+    sql = """WITH size AS (SELECT bucket, COUNT(*) AS n FROM rows GROUP BY bucket)
+        SELECT SUM(h.count / size.n) FROM rows JOIN held h USING (bucket) JOIN size USING (bucket) WHERE age < 30 AND disease = 'cold'"""
+    estimate, _ = found.count(public.column("age").to_numpy() < 30, np.arange(4) == 1)
+    with duckdb.connect() as connection:
+        connection.register("rows", rows)
+        connection.register("held", held)
+        assert connection.sql(sql).fetchall()[0][0] == pytest.approx(estimate)
 
 
 def test_frapp_is_unbiased_and_keeps_less_than_columns_apart() -> None:

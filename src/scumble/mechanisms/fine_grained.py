@@ -45,6 +45,10 @@ ALL_BUT_ONE = (
     "The attacker may know the manifest, the public columns and the coins' probabilities, but not every other row: the retentions were "
     "computed from the table's counts, and who knows all rows but one may find which value of that one gives them."
 )
+AGAIN = (
+    "The same person is not published again, not with a key either: retentions follow the table's counts, so that another version of the table "
+    "gets other coins."
+)
 ALONE = "Of the row's perturbed columns the attacker sees this one; what all of them tell together is bounded by their amplification alone."
 DOWNWARD = 'Downward breaches: a value that was believed likely may become unlikely by seeing the row (breaches = "both" excludes that too).'
 SETS = "Sets of values: the factor is for each single value; what is believed about a set of them is bounded by the amplification alone."
@@ -184,7 +188,7 @@ def _from_data(settings: Settings) -> bool:
 
 
 def _guarantees(columns: list[_Column], settings: Settings) -> list[Guarantee]:
-    conditions = [*CONDITIONS[:2], ALL_BUT_ONE] if _from_data(settings) else list(CONDITIONS)
+    conditions = [CONDITIONS[0], AGAIN, ALL_BUT_ONE] if _from_data(settings) else list(CONDITIONS)
     several = [ALONE] if len(columns) > 1 else []
     found = [_value_odds(column, settings, [*conditions, *several]) for column in columns]
     channels = {column.name: column.coins.channel() for column in columns}

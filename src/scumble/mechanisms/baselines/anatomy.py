@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from scumble.domain import Codes
 from scumble.entropy import Stream
@@ -92,6 +93,14 @@ class Anatomy:
     def posterior(self) -> float:
         """The largest share of a value in a bucket."""
         return float((self.values.max(axis=1) / self.values.sum(axis=1)).max())
+
+    def tables(self, public: pa.Table, name: str, domain: pa.Array) -> tuple[pa.Table, pa.Table]:
+        """What is published: the public columns with their bucket, and how often each value is in each bucket."""
+        kept = pa.array(self.bucket >= 0)
+        rows = public.filter(kept).append_column("bucket", pa.array(self.bucket).filter(kept))
+        bucket, value = np.nonzero(self.values)
+        held = {"bucket": bucket, name: domain.take(pa.array(value)), "count": self.values[bucket, value]}
+        return rows, pa.table(held)
 
     def count(self, condition: Rows, values: npt.NDArray[np.bool_]) -> tuple[float, float]:
         """The estimate of how many rows satisfy the public condition and have one of the values, with its standard error.
