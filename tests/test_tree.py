@@ -186,7 +186,8 @@ def test_strata_and_their_channels_are_used(train: pa.Table, test: pa.Table) -> 
     """Two halves published with different retentions, as strata of one source, give one tree."""
     from dataclasses import replace
 
-    from scumble.learn.source import RawRows, Source
+    from scumble.engines.duckdb import Memory
+    from scumble.learn.source import Source
 
     parts = [
         release_of(train.slice(i * 10_000, 10_000), ["age", "ill"], retain=p, seed=i) for i, p in enumerate((0.3, 0.8))
@@ -196,13 +197,52 @@ def test_strata_and_their_channels_are_used(train: pa.Table, test: pa.Table) -> 
     )
     strata = [part.published.strata[0] for part in parts]
     known = replace(parts[0].published, columns=rows.column_names, strata=strata, stratum="part")
-    tree = ReleaseTreeClassifier().fit(Source(known, RawRows(rows)), target="ill", features=["age", "town"])
+    tree = ReleaseTreeClassifier().fit(Source(known, Memory(rows)), target="ill", features=["age", "town"])
     raw = ReleaseTreeClassifier().fit(train, target="ill", features=["age", "town"])
     assert tree.score(test) > raw.score(test) - 0.02
     wrong = replace(known, strata=strata[::-1])
     assert abs(tree.root_.shares[1] - raw.root_.shares[1]) < 0.03
-    swapped = ReleaseTreeClassifier().fit(Source(wrong, RawRows(rows)), target="ill", features=["age", "town"])
+    swapped = ReleaseTreeClassifier().fit(Source(wrong, Memory(rows)), target="ill", features=["age", "town"])
     assert abs(swapped.root_.shares[1] - raw.root_.shares[1]) > 0.03
+
+
+def test_three_classes_and_the_releases_of_two_owners(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    size, kind = draw.integers(0, 30, 30_000), draw.choice(list("pqrs"), 30_000)
+    made = np.where(size < 10, "x", np.where(np.isin(kind, ["p", "s"]), "y", "z"))
+    label = np.where(draw.random(30_000) < 0.15, draw.choice(list("xyz"), 30_000), made)
+    table = pa.table({"size": size, "kind": kind, "label": label})
+    domains = {"size": {"low": 0, "high": 29}, "label": list("xyz")}
+    paths = [tmp_path / f"{i}.release" for i in range(2)]
+    for i, path in enumerate(paths):
+        scumble.publish(
+            table.slice(15_000 * i, 15_000), path, sensitive=list(domains), domains=domains, retain=0.5, seed=i
+        )
+    tree = ReleaseTreeClassifier().fit(scumble.open(*paths), target="label")
+    assert tree.root_.counts.sum() == pytest.approx(30_000)
+    assert tree.score({"size": size, "kind": kind}, made) > 0.99
+
+
+def test_leaves_come_with_their_standard_errors(train: pa.Table) -> None:
+    """The errors of shares: within 4 of them from the truth, larger where more is perturbed, and in the text."""
+    errors = []
+    for sensitive in ([], ["age"], ["age", "ill"]):
+        data = release_of(train, sensitive) if sensitive else train
+        tree = ReleaseTreeClassifier(max_depth=1).fit(data, target="ill", features=["age"])
+        young = tree.root_.children[0]
+        assert abs(young.shares[1] - 0.1) < 4 * young.shares_se[1] + 0.01
+        errors.append(float(young.shares_se[1]))
+        assert "±" in tree.text()
+    assert errors[0] < errors[1] < errors[2]
+    assert errors[0] == pytest.approx(np.sqrt(0.1 * 0.9 / 10_000), rel=0.1)
+
+
+def test_a_release_without_rows_is_refused(train: pa.Table) -> None:
+    counted = scumble.publish(
+        train.select(["town", "ill"]), mechanism="noisy_counts", epsilon=1, settings={"k": 10, "delta": 1e-5}, seed=1
+    )
+    with pytest.raises(InputError, match="counted tuples"):
+        ReleaseTreeClassifier().fit(counted, target="ill")
 
 
 def test_conventions_of_scikit_learn(train: pa.Table) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlglot import exp
 
 from scumble.engines.engine import Engine
 from scumble.errors import InputError, ParameterError, TableError, did_you_mean
@@ -37,27 +36,10 @@ def source(data: Any) -> Source:
                 "a release of counted tuples has no rows to reconstruct from; learn from one that perturbs columns"
             )
         return Source(data.published, data.engine)
+    from scumble.engines.duckdb import Memory
+
     table = as_table(data)
-    return Source(Published(table.column_names, {}, [{}]), RawRows(table))
-
-
-class RawRows:
-    """Rows as they are, under the statements that a release gets."""
-
-    dialect = "duckdb"
-
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
-
-    def run(self, statement: exp.Expression) -> pa.Table:
-        """The result of a statement."""
-        from scumble.engines.duckdb import exact
-
-        return exact(statement.sql(dialect=self.dialect), self._table)
-
-    def truth(self, predicate: exp.Expression, column: str, values: pa.Array) -> Any:
-        """Raw rows have no perturbed column to ask about."""
-        raise NotImplementedError
+    return Source(Published(table.column_names, {}, [{}]), Memory(table))
 
 
 def as_table(rows: Any, names: Sequence[str] | None = None) -> pa.Table:

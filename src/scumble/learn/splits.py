@@ -162,6 +162,21 @@ def _large_enough(axis: Axis, sums: Sums, sides: Tensor, members: Mask, tables: 
     return np.asarray((sizes >= np.maximum(least, 2 * np.stack(spread, axis=1))).all(axis=1))
 
 
+def standard_errors(
+    axis: Axis, target: Axis, sums: Sums, members: Mask, counts: Tensor, whole: float
+) -> tuple[float, Tensor]:
+    """Of the rows of a box, n among `whole`, and of its class shares.
+
+    Var(n) = Q - n^2 / whole,        Var(q_c) = Var(sum of [class = c] - q_c) / n^2
+    """
+    inside, share = members.astype(np.float64), counts / counts.sum()
+    rows = max(0.0, _variance(axis, sums.second.sum(axis=2), inside[None])[0] - counts.sum() ** 2 / whole)
+    surplus = np.zeros(len(counts))
+    for feature, classes, q in zip(axis.channels, target.channels, sums.second, strict=True):
+        surplus += feature.weights(inside) ** 2 @ q @ classes.weights(np.eye(len(counts)) - share) ** 2
+    return float(np.sqrt(rows)), np.sqrt(surplus) / counts.sum()
+
+
 def _variance(axis: Axis, second: Tensor, functions: Tensor) -> Tensor:
     """The variance of sums of functions of the bin, one in each row; `second` is stratum x published bin."""
     return sum(

@@ -21,7 +21,7 @@ from scumble.errors import InputError, ParameterError
 from scumble.learn.axis import Axis, category_axis, feature_axis
 from scumble.learn.counts import Box, Mask, Tensor, sums
 from scumble.learn.source import Source, as_table, source
-from scumble.learn.splits import Rules, Split, best_split, entropy, gini, project
+from scumble.learn.splits import Rules, Split, best_split, entropy, gini, project, standard_errors
 from scumble.release.release import Release
 
 CRITERIA = {"gini": gini, "entropy": entropy}
@@ -37,6 +37,10 @@ class Node:
     """Non-negative estimates, one for each class."""
     shares: Tensor
     """Class probabilities of a row that falls into the box."""
+    rows_se: float = 0.0
+    """The standard error of the number of rows."""
+    shares_se: Tensor = field(default_factory=lambda: np.zeros(0))
+    """Those of the class shares."""
     split: Split | None = None
     children: list["Node"] = field(default_factory=list)
 
@@ -121,7 +125,7 @@ class ReleaseTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return float(np.average(right, weights=sample_weight))
 
     def text(self) -> str:
-        """The tree, one node a line, with its estimated rows and the shares of its classes."""
+        """The tree, one node a line: its estimated rows and the shares of its classes, each with its standard error."""
         check_is_fitted(self)
         return "\n".join(_lines(self.root_, self._axes, self.classes_, "", ""))
 
@@ -153,6 +157,9 @@ class ReleaseTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             if not level:
                 self.root_ = _root(self._target, found[0][0].first)
                 level = [self.root_]
+            for i, node in enumerate(level):
+                first = self._axes[0], self._target, found[0][i], _inside(node.box, 0, self._axes[0])
+                node.rows_se, node.shares_se = standard_errors(*first, node.counts, self.root_.counts.sum())
             if self.max_depth is not None and self.depth_ >= self.max_depth:
                 return
             for i, node in enumerate(level):
@@ -237,8 +244,11 @@ def _flat(table: pa.Table, name: str) -> pa.Array:
 
 
 def _lines(node: Node, axes: Sequence[Axis], classes: Any, lead: str, name: str) -> list[str]:
-    shares = ", ".join(f"{c}: {share:.1%}" for c, share in zip(classes, node.shares, strict=True))
-    lines = [f"{lead}{name}{'  ' if name else ''}about {node.counts.sum():,.0f} rows ({shares})"]
+    shares = ", ".join(
+        f"{c}: {share:.1%} ± {error:.1%}" for c, share, error in zip(classes, node.shares, node.shares_se, strict=True)
+    )
+    rows = f"{node.counts.sum():,.0f} ± {node.rows_se:,.0f} rows"
+    lines = [f"{lead}{name}{': ' if name else ''}{rows} ({shares})"]
     if node.split is not None:
         for child, members in zip(node.children, (node.split.left, node.split.right), strict=True):
             lines += _lines(child, axes, classes, lead + "    ", _named(axes[node.split.feature], members))
