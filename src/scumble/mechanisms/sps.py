@@ -34,7 +34,9 @@ class Settings(Model):
 
     lam: Number = Field(0.3, alias="lambda", description="an estimate within this share of the truth is too good")
     delta: Number = Field(0.1, description="either tail of the estimate's error must be at least this probable")
-    tail: Literal["exact", "chernoff"] = "exact"
+    tail: Literal["exact", "chernoff"] | None = Field(
+        None, description="exact when absent; for the paper's sizes chernoff"
+    )
     sizes: Sizes = "one"
     duplicates: bool = Field(False, description="scale the sample back by duplicates, instead of a weight")
     generalize: bool | list[str] = Field(
@@ -112,12 +114,13 @@ def sampling_of(settings: Settings, retain: float, values: int) -> Sampling:
     lam, delta = number(settings.lam, "lambda"), number(settings.delta, "delta")
     if not 0 < retain < 1:
         raise ParameterError(f"sps needs a retention between 0 and 1, not {retain:g}: nothing would be hidden, or told")
-    least = int(sample_size(1, retain, values, lam, delta, tail=settings.tail))
+    tail = settings.tail or ("chernoff" if settings.sizes == "paper" else "exact")
+    least = int(sample_size(1, retain, values, lam, delta, tail=tail))
     if least < 1:
         raise ParameterError(_nothing(retain, values, lam, delta))
     ladder = rungs(lam, lowest=1 / values).tolist() if settings.sizes == "ladder" else None
     return Sampling(
-        sizes=settings.sizes, lam=lam, delta=delta, tail=settings.tail, retain=retain, values=values, least=least, ladder=ladder
+        sizes=settings.sizes, lam=lam, delta=delta, tail=tail, retain=retain, values=values, least=least, ladder=ladder
     )  # fmt: skip
 
 

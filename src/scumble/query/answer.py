@@ -72,6 +72,8 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
 def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) -> Estimate:
     if aggregate.value is None:
         count = found.count()
+        if question.exact and question.published.weighted:  # people are whole, sums of weights n/s nearly so
+            count = Moments(np.rint(count.value), count.variance)
         if _one_column(question):
             way = _score_of_samples if question.published.weighted else _score
             return way(aggregate.name, count, question, found, z)
