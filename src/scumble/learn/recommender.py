@@ -2,9 +2,10 @@
 
     rating of user u for item i  ~  m_i + x_u q_i
 
-where m_i = the published average of item i, drawn toward that of all items where there are few; q_i = the item's factors: rows of V S of the
-truncated decomposition U S V' of published ratings minus their averages, a pattern weighted by its copies; x_u = the user's coordinates, by ridge
-regression of the user's own ratings (`history`) on their factors. Published users are nobody, so a prediction for somebody needs that person's own
+where m_i = the published average of item i, drawn toward that of all items where there are few; q_i = the item's factors: they begin as rows of V S
+of the truncated decomposition U S V' of published ratings minus their averages, a pattern weighted by its copies, in which a rating that nobody gave is a 0,
+and are then fitted, in turn with the coordinates of the patterns, to the ratings that there are; x_u = the user's coordinates, by ridge regression of
+the user's own ratings (`history`) on their factors. Published users are nobody, so a prediction for somebody needs that person's own
 ratings: they stay with whoever asks. Without any, the prediction is m_i, and so it is for `ItemAverage`, the baseline.
 """
 
@@ -22,6 +23,8 @@ from scumble.errors import InputError, ParameterError
 
 Floats = npt.NDArray[np.float64]
 
+_STEP = 1 << 16
+
 
 class ItemAverage(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """The baseline: an item's rating is its average.
@@ -29,7 +32,7 @@ class ItemAverage(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     few   ratings of the average of all items that are added to each item's own
     """
 
-    def __init__(self, few: float = 5.0) -> None:
+    def __init__(self, few: float = 20.0) -> None:
         self.few = few
 
     def fit(self, release: Any, y: None = None) -> "ItemAverage":
@@ -68,12 +71,17 @@ class ReleaseRecommender(ItemAverage):
 
     n_factors   how many factors an item has
     ridge       how strongly a user's coordinates are drawn to 0, in squared ratings
+    rounds      how often factors are fitted to the ratings that there are; 0: the plain decomposition
+    few         ratings of the average of all items that are added to each item's own, and how strongly factors are drawn to 0
     """
 
-    def __init__(self, n_factors: int = 4, ridge: float = 0.5, few: float = 5.0, random_state: int = 0) -> None:
+    def __init__(
+        self, n_factors: int = 4, ridge: float = 1.0, rounds: int = 5, few: float = 20.0, random_state: int = 0
+    ) -> None:
         super().__init__(few)
         self.n_factors = n_factors
         self.ridge = ridge
+        self.rounds = rounds
         self.random_state = random_state
 
     def fit(self, release: Any, y: None = None) -> "ReleaseRecommender":
@@ -90,7 +98,17 @@ class ReleaseRecommender(ItemAverage):
             svd = TruncatedSVD(count, random_state=self.random_state).fit(given)
             seen = sparse.csr_array((np.sqrt(weights), (rows, places)), shape=shape)
             self.factors_ = svd.components_.T * svd.singular_values_ / _density(seen, svd.components_)
+            self._refine(rows, places, rest, weights)
         return self
+
+    def _refine(self, rows: Any, places: Any, rest: Floats, weights: Floats) -> None:
+        """Coordinates and factors in turn, each by ridge regression on the ratings that there are; coordinates keep a mean square of 1."""
+        copies = np.bincount(rows, weights) / np.bincount(rows)
+        for _ in range(self.rounds):
+            coordinates = _regress(rows, self.factors_[places], rest, np.ones(len(rest)), self.ridge)
+            size = np.sqrt(np.average(coordinates**2, axis=0, weights=copies))
+            coordinates /= np.where(size > 0, size, 1)
+            self.factors_ = _regress(places, coordinates[rows], rest, weights, self.few)
 
     def predict(self, pairs: Any, history: Any = None) -> Floats:
         """The ratings of (user, item) pairs, given what these users rated themselves: triples (user, item, value)."""
@@ -112,13 +130,22 @@ class ReleaseRecommender(ItemAverage):
         places, known = self._places(items)
         users, places, values = users[known], places[known], values[known]
         people, rows = np.unique(users, return_inverse=True)
-        factors, rest = self.factors_[places], values - self.averages_[places]
-        count = factors.shape[1]
-        gram = np.zeros((len(people), count, count)) + self.ridge * np.eye(count)
-        np.add.at(gram, rows, factors[:, :, None] * factors[:, None, :])
-        right = np.zeros((len(people), count))
-        np.add.at(right, rows, factors * rest[:, None])
-        return people, np.asarray(np.linalg.solve(gram, right[:, :, None])[:, :, 0], np.float64)
+        rest = values - self.averages_[places]
+        return people, _regress(rows, self.factors_[places], rest, np.ones(len(rest)), self.ridge)
+
+
+def _regress(rows: Any, known: Floats, rest: Floats, weights: Floats, ridge: float) -> Floats:
+    """For each row number the y of least sum of weight (rest - known y)^2 + ridge y^2 over its entries."""
+    size, count = int(rows.max(initial=-1)) + 1, known.shape[1]
+    gram, right = np.zeros((size, count * count)), np.zeros((size, count))
+    for start in range(0, len(rows), _STEP):
+        part = slice(start, start + _STEP)
+        some = known[part]
+        pick = sparse.csr_array((weights[part], (rows[part], np.arange(len(some)))), shape=(size, len(some)))
+        gram += pick @ (some[:, :, None] * some[:, None, :]).reshape(len(some), -1)
+        right += pick @ (some * rest[part, None])
+    square = gram.reshape(size, count, count) + ridge * np.eye(count)
+    return np.asarray(np.linalg.solve(square, right[:, :, None])[:, :, 0], np.float64)
 
 
 def _density(seen: sparse.csr_array, components: Floats) -> Floats:

@@ -163,7 +163,7 @@ def _random_order(stream: Stream, tuples: Codes) -> npt.NDArray[np.intp]:
 def _clusters(distance: npt.NDArray[np.floating[Any]], count: int) -> Schema:
     if count == 1:
         return [list(range(len(distance)))]
-    found = need("kmedoids").fasterpam(distance, count, init="build", random_state=0, n_cpu=1)
+    found = need("kmedoids", "columnize").fasterpam(distance, count, init="build", random_state=0, n_cpu=1)
     return [np.flatnonzero(found.labels == label).tolist() for label in range(count)]
 
 

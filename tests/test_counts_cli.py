@@ -1,0 +1,82 @@
+"""Counted tuples on the command line: settings in, bounds out."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from scumble.cli import app
+from scumble.errors import NotEstimable
+
+run = CliRunner()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    draw = np.random.default_rng(3)
+    table = pa.table(
+        {"age": draw.integers(0, 90, 5000), "sex": draw.choice(["F", "M"], 5000), "zip": ["902", "100"] * 2500}
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    return tmp_path / "t.parquet"
+
+
+def test_publish_show_query_verify(source: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "r")
+    given = [
+        "--mechanism",
+        "noisy_counts",
+        "--epsilon",
+        "1",
+        "--set",
+        "k=10",
+        "--set",
+        "delta=1e-5",
+        "--set",
+        "total=5000",
+    ]
+    done = run.invoke(
+        app, ["publish", str(source), *given, "--coarsen", "age=bins:30", "-o", out, "--insecure-seed", "1"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "semantic 10-anonymity" in done.output.lower()
+    assert run.invoke(app, ["verify", out]).exit_code == 0
+    assert "not covered" in run.invoke(app, ["show", out]).output
+    asked = run.invoke(app, ["query", out, "SELECT sex, COUNT(*) AS n FROM release GROUP BY sex", "--format", "json"])
+    for row in json.loads(asked.output):
+        assert set(row) == {"sex", "n", "n_se", "n_low", "n_high", "n_bound"}
+        assert row["n_low"] <= row["n"] <= row["n_high"]
+    text = run.invoke(app, ["query", out, "SELECT COUNT(*) AS n FROM release WHERE sex = 'F'"]).output
+    assert "suppressed included, at most" in text
+    assert "of 5,000 rows were suppressed" in text
+    assert run.invoke(app, ["audit", out, "--raw", str(source)]).exit_code == 0
+
+
+def test_a_schema_and_a_hierarchy_as_options(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "zip.csv").write_text("902,west,*\n100,east,*\n")
+    out = str(tmp_path / "r")
+    given = [
+        "--mechanism",
+        "columnized",
+        "--epsilon",
+        "2",
+        "--set",
+        "k=10",
+        "--set",
+        "delta=1e-5",
+        "--set",
+        'schema=[["age"], ["sex", "zip"]]',
+    ]
+    done = run.invoke(
+        app, ["publish", str(source), *given, "--coarsen", f"zip=hierarchy:{tmp_path / 'zip.csv'}:1", "-o", out]
+    )
+    assert done.exit_code == 0, done.output
+    assert "column-02" in run.invoke(app, ["show", out]).output
+    asked = run.invoke(app, ["query", out, "SELECT zip, COUNT(*) AS n FROM release GROUP BY zip", "--format", "json"])
+    assert {row["zip"] for row in json.loads(asked.output)} == {"west", "east"}
+    across = run.invoke(app, ["query", out, "SELECT COUNT(*) AS n FROM release WHERE age > 3 AND sex = 'F'"])
+    assert isinstance(across.exception, NotEstimable)
