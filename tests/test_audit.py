@@ -107,6 +107,16 @@ def test_a_raw_table_that_is_another_is_refused(table: pa.Table) -> None:
         scale(publish(table), read(other))
 
 
+def test_a_table_without_public_columns_is_one_group(table: pa.Table) -> None:
+    """And merged dates, booleans and missing values find their groups again in the raw table."""
+    alone = table.select(["disease"])
+    assert all(found.passed for found in audit(publish(alone), read(alone)))
+    days = pa.array(np.arange(table.num_rows) % 5).cast(pa.int32()).cast(pa.date32())
+    odd = pa.array([None if i % 7 == 0 else i % 2 == 0 for i in range(table.num_rows)])
+    more = alone.append_column("day", days).append_column("odd", odd)
+    assert all(found.passed for found in audit(publish(more, generalize=True), read(more)))
+
+
 def test_a_finding_passes_at_its_baseline_and_fails_above_it() -> None:
     assert Finding.of_share("a", 30, 100, 0.3, "").passed
     assert not Finding.of_share("a", 60, 100, 0.3, "").passed

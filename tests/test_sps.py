@@ -243,7 +243,7 @@ def test_values_that_do_not_matter_are_merged_and_may_still_be_named() -> None:
     by_name = release.query(asked.format("colour = 'red' AND age = 37 AND disease = 'flu'"))
     merged = release.query(asked.format("colour = 'blue | grey | red' AND age = 20 AND disease = 'flu'"))
     assert by_name["n"].value == merged["n"].value
-    assert any("'red' was published together with others" in note for note in by_name.notes)
+    assert any("'red' was published together with others, as 'blue | grey | red'" in note for note in by_name.notes)
     young = (table.column("age").to_numpy() < 40).sum()
     for condition in ("age < 40", "age <= 39", "age BETWEEN 21 AND 33", "age IN (25, 30)"):
         assert release.query(asked.format(condition))["n"].value == pytest.approx([young]), condition

@@ -86,6 +86,8 @@ def true_counts(release: Release, groups: PublishedGroups, raw: Any) -> Counts:
 
 def _merged(release: Release, groups: Groups) -> Groups:
     keys = groups.keys
+    if not any(column.merged for column in release.manifest.columns):
+        return groups
     for column in release.manifest.columns:
         if column.merged:
             values = [

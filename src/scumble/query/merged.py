@@ -37,7 +37,7 @@ def _rename(comparison: exp.Expression, name: str, published: Callable[[Any], An
         became = published(value)
         if became != value:
             notes[
-                f"{name} = {value!r} was published together with others, as {became!r}; the answer is about all of them"
+                f"{name}: {value!r} was published together with others, as {became!r}; they are counted all or not at all"
             ] = None
             literal.replace(exp.convert(became))
 
