@@ -89,7 +89,7 @@ def search(size: int, limit: float) -> Figure:
 def figures() -> Iterator[Figure]:
     for size, limit in ((50, 5), (1000, 50), (10_000, 500)):
         yield program(size, limit)
-    for size, limit in ((50, 50), (200, 500), (1000, 5000)):
+    for size, limit in ((50, 200), (200, 2000), (1000, 20_000)):
         yield search(size, limit)
     with tempfile.TemporaryDirectory() as name:
         source = table(Path(name) / "t.parquet", ROWS)

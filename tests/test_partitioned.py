@@ -17,7 +17,7 @@ from scumble.mechanisms import Profile, plan
 from scumble.mechanisms.partition import partition
 from scumble.privacy import posteriors
 from scumble.privacy.values import fall, rise, worst_posteriors
-from scumble.release.subtables import Subtables
+from scumble.release.subtables import Subtables, deal
 from scumble.release.verify import verify
 from scumble.schema import ColumnSpec, Spec, Target
 
@@ -221,6 +221,31 @@ def test_every_record_of_a_value_is_equally_likely_in_a_sub_table() -> None:
     assert all(len(each) == 3 for each in sets)
     expected = 4000 / 56
     assert sum((n - expected) ** 2 / expected for n in sets.values()) + (56 - len(sets)) * expected < 117
+
+
+def test_rows_of_a_large_batch_are_dealt_alike() -> None:
+    """Two values of 600 rows, 400 times: most rows get labels by a byte. Each row's count of label 0 has its binomial mean and variance: the sum of
+    squared deviations, chi-square with about 1,200 degrees of freedom, stays within 6 standard deviations; and so do neighbours' products."""
+    state = np.array([[360, 200, 40], [300, 0, 300]])
+    codes = np.tile(np.array([0, 1], dtype=np.uint8), 600)
+    dealt = np.array([deal(codes, state, Entropy.seeded(seed).stream("d")) for seed in range(400)])
+    assert all(np.array_equal(np.bincount(codes * 3 + row, minlength=6).reshape(2, 3), state) for row in dealt)
+    first, p = dealt == 0, np.where(codes == 0, 0.6, 0.5)
+    squares = ((first.sum(axis=0) - 400 * p) ** 2 / (400 * p * (1 - p))).sum() * 599 / 600
+    assert abs(squares - 1198) < 6 * np.sqrt(2 * 1198)
+    signs = (first - p) / np.sqrt(p * (1 - p))
+    products = (signs[:, :-2] * signs[:, 2:]).mean()  # rows of the same value: correlation -1/599
+    assert abs(products + 1 / 599) < 6 / np.sqrt(400 * 1198)
+
+
+def test_a_share_above_its_quota_is_dealt_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shares that do not fall short pass their quotas in nearly every batch; the counts are exact all the same."""
+    monkeypatch.setattr("scumble.release.subtables.SHORT_BY", 0)
+    state = np.array([[300, 300], [10, 590]])
+    codes = np.repeat(np.array([0, 1], dtype=np.uint8), 600)
+    for seed in range(20):
+        labels = deal(codes, state, Entropy.seeded(seed).stream("d"))
+        assert np.bincount(codes * 2 + labels, minlength=4).tolist() == state.ravel().tolist()
 
 
 def test_a_table_that_changes_between_the_passes_is_refused(tmp_path: Path) -> None:

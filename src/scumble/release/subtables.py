@@ -4,7 +4,7 @@
     b[x]        records of value x in this batch
 
 `prepare` splits the quotas: b[x] records drawn without replacement from Q[x, .], exactly (a multivariate hypergeometric draw), are
-this batch's; the rest stays for the batches to come. `apply` deals them out within the batch in uniformly random order. Together
+this batch's; the rest stays for the batches to come. `apply` deals them out within the batch, each arrangement alike. Together
 every assignment with the planned counts is equally likely, whatever the batches are.
 """
 
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from scumble.coins import Coins
 from scumble.domain import Codes
-from scumble.entropy import Entropy
+from scumble.entropy import Entropy, Stream
 from scumble.errors import ParameterError, TableError
 from scumble.keyed import Ids
 from scumble.mechanisms.draws import hypergeometric_split
@@ -53,7 +53,7 @@ class Subtables:
         """The sub-table of each row, and its published code."""
         true = codes[self._name]
         stream = self._entropy.stream("deal", index)
-        labels = _deal(true, state, stream.permutation(len(true)))
+        labels = deal(true, state, stream)
         rows = np.argsort(labels, kind="stable")
         ends = np.cumsum(state.sum(axis=0))
         published = np.empty_like(true)
@@ -65,8 +65,45 @@ class Subtables:
         return {self._name: published, self.extra[0]: labels}
 
 
-def _deal(true: Codes, state: Quotas, order: npt.NDArray[np.int64]) -> Codes:
-    """Labels for rows: in random order, the rows of a value take its labels one after the other."""
+def deal(true: Codes, state: Quotas, stream: Stream) -> Codes:
+    """Labels for rows, so that state[x, k] of those of value x get label k, each arrangement alike.
+
+    Most rows get theirs from one random byte, in shares a little short of the quotas; the others, in random order, get the labels that
+    are left. Where a share came out above its quota, all rows are dealt in random order. Rows of one value are treated alike in every step, so
+    that exchanging two of them changes no probability: every arrangement with the right counts has the same.
+    """
+    sizes, parts = state.shape
+    if parts == 1:
+        return np.zeros(len(true), dtype=np.uint8)
+    if true.dtype != np.uint8:
+        return _in_random_order(true, state, stream)
+    proposed = _proposals(state)[(true.astype(np.uint16) << 8) | stream.integers(len(true), 8)]
+    given = np.bincount(true * np.intp(parts + 1) + proposed, minlength=sizes * (parts + 1)).reshape(sizes, -1)
+    left = state - given[:, :parts]
+    if left.min() < 0:
+        return _in_random_order(true, state, stream)
+    labels = proposed.astype(np.min_scalar_type(parts - 1))
+    rows = np.flatnonzero(proposed == parts)
+    labels[rows] = _in_random_order(true[rows], left, stream)
+    return labels
+
+
+SHORT_BY = 4
+"""Standard deviations by which shares fall short of quotas: one batch in hundreds is dealt again."""
+
+
+def _proposals(state: Quotas) -> Codes:
+    """For each value and byte a label, or the number of labels where none is proposed."""
+    rows = np.maximum(state.sum(axis=1, keepdims=True), 1)
+    shares = np.maximum((256 * (state - SHORT_BY * np.sqrt(state)) / rows).astype(np.int64), 0)
+    shares = np.concatenate([shares, 256 - shares.sum(axis=1, keepdims=True)], axis=1)
+    every = np.arange(shares.shape[1], dtype=np.min_scalar_type(state.shape[1]))
+    return np.asarray(np.repeat(np.tile(every, len(shares)), shares.ravel()))
+
+
+def _in_random_order(true: Codes, state: Quotas, stream: Stream) -> Codes:
+    """The rows of a value, in random order, take its labels one after the other."""
+    order = stream.permutation(len(true))
     by_value = order[np.argsort(true[order], kind="stable")]
     kind = np.min_scalar_type(state.shape[1] - 1)
     labels = np.empty(len(true), dtype=kind)
