@@ -82,7 +82,7 @@ def deal(true: Codes, state: Quotas, stream: Stream) -> Codes:
     left = state - given[:, :parts]
     if left.min() < 0:
         return _in_random_order(true, state, stream)
-    labels = proposed.astype(np.min_scalar_type(parts - 1))
+    labels: Codes = proposed.astype(np.min_scalar_type(parts - 1))
     rows = np.flatnonzero(proposed == parts)
     labels[rows] = _in_random_order(true[rows], left, stream)
     return labels
