@@ -80,3 +80,16 @@ def test_a_schema_and_a_hierarchy_as_options(source: Path, tmp_path: Path) -> No
     assert {row["zip"] for row in json.loads(asked.output)} == {"west", "east"}
     across = run.invoke(app, ["query", out, "SELECT COUNT(*) AS n FROM release WHERE age > 3 AND sex = 'F'"])
     assert isinstance(across.exception, NotEstimable)
+
+
+def test_plan_tells_how_frequent_a_tuple_has_to_be(source: Path, tmp_path: Path) -> None:
+    """A question is refused, because its error depends on the data; w = 0.01, 0.5 and 0.99 are passed at 24, 32 and 36."""
+    spec = tmp_path / "t.toml"
+    columns = "".join(f'[columns.{name}]\nrole = "public"\n' for name in ("age", "sex", "zip"))
+    spec.write_text(
+        f'table = "t.parquet"\nmechanism = "noisy_counts"\n[privacy]\nepsilon = 1\n[settings]\nk = 10\ndelta = 1e-5\n{columns}'
+    )
+    told = run.invoke(app, ["plan", str(spec)])
+    assert "1% from 24, 50% from 32, 99% from 36 people on, and never below 10" in told.output
+    refused = run.invoke(app, ["plan", str(spec), "SELECT COUNT(*) FROM release"])
+    assert "are not foreseen" in str(refused.exception)

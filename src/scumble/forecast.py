@@ -34,7 +34,7 @@ from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
 from scumble.release.encode import PublicColumn
 from scumble.release.publish import profile, value_counts
-from scumble.schema import Spec
+from scumble.schema import ALIKE, Spec
 from scumble.tables import Table
 
 
@@ -85,6 +85,13 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
         raise ParameterError(
             "the errors of 'sps' depend on the samples and are not foreseen; publish with a seed and ask the release"
         )
+    if plan.mechanism in ALIKE:
+        if questions:
+            raise ParameterError(
+                f"the errors of {plan.mechanism!r} depend on how often tuples occur and are not foreseen; publish with a seed and ask the release"
+            )
+        rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
+        return Forecast(plan, rows, [], 1.0, [])
     counts = value_counts(table, found.domains)
     raw = _prepared(table, spec, found.domains)
     published = Published(spec.published, found.domains, plan.channels)

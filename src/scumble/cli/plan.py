@@ -73,6 +73,9 @@ def _print(found: Any, allowed: float | None) -> None:
     out.print(f"{found.rows:,} rows, mechanism {found.plan.mechanism}; nothing is written", style="bold")
     for guarantee in found.plan.guarantees:
         out.print(f"will be guaranteed: {guarantee.statement}", markup=False)
+    if not found.outlooks:
+        _print_counted(found.plan)
+        return
     out.print("\nfor your eyes only, with the table's own shares as the attacker's beliefs:", style="bold")
     table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("column", "kept", "factor", "commonest", "best guess", "rises", "falls", "rows for ±0.05"):
@@ -94,6 +97,21 @@ def _print(found: Any, allowed: float | None) -> None:
     for sql, answer in found.answers:
         out.print(f"\n{sql}", style="bold", markup=False)
         _print_answer(answer)
+
+
+def _print_counted(plan: Any) -> None:
+    """How frequent a tuple has to be to be published."""
+    from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
+
+    matrix = plan.details.get("matrix")
+    if isinstance(matrix, NoisyCountMatrix):
+        frequent = [matrix.published_from(chance) for chance in (0.01, 0.5, 0.99)]
+        told = ", ".join(f"{share} from {f:,}" for share, f in zip(("1%", "50%", "99%"), frequent, strict=True))
+        console().print(
+            f"a tuple is published with a probability of {told} people on, and never below {matrix.k}", markup=False
+        )
+    if "c_star" in plan.details:
+        console().print(f"each tuple stays in at most {plan.details['c_star']} columns of the schema", markup=False)
 
 
 def _print_answer(answer: Any) -> None:

@@ -142,4 +142,6 @@ def published(column: ColumnRecord) -> str:
         return "coarsened: " + ", ".join(
             f"{k} = {v}" for k, v in column.coarsened.model_dump(exclude_none=True).items()
         )
+    if column.role == "counted":
+        return "as it is, in tuples that occur often"
     return "as it is"

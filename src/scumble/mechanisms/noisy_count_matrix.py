@@ -191,6 +191,19 @@ class NoisyCountMatrix:
         published[kept] = self.counts.draw(stream, true[kept])
         return published
 
+    def published_from(self, chance: float) -> int:
+        """The smallest count that is published with at least that probability.
+
+        >>> NoisyCountMatrix(10, 1, 1e-5).published_from(0.99)
+        36
+        """
+        upto = self.k
+        while True:
+            upto *= 2
+            enough = np.flatnonzero(self._mass(np.arange(upto + 1))[0] >= chance)
+            if len(enough):
+                return int(enough[0])
+
     def check(self, upto: int = 10_000) -> Verdict:
         """Conditions b1-b3 for counts up to `upto`, of the very integers that coins are compared with, without slack.
 
