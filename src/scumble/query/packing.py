@@ -57,7 +57,7 @@ def _cell_case(axis: Perturbed, unit: int) -> exp.Expression:
     """The number of the cell that a published value lies in, times the unit; the one that is longest to say is the default."""
     column = exp.column(axis.name, quoted=True)
     lengths = [len(_runs(axis.cells == cell)) if isinstance(axis.domain, Grid) else 0 for cell in range(axis.count)]
-    default = int(np.lexsort((np.bincount(axis.cells, minlength=axis.count), lengths))[-1])
+    default = int(np.lexsort((np.bincount(axis.cells, minlength=axis.count), np.array(lengths)))[-1])
     ifs = [
         exp.If(this=_membership(column, axis.domain, axis.cells == cell), true=exp.Literal.number(cell * unit))
         for cell in range(axis.count)
