@@ -57,6 +57,33 @@ def test_missing_values_are_one_more_value() -> None:
     assert set(publish(table).table()["a"].to_pylist()) == {1, None}
 
 
+def test_columns_of_every_kind_keep_their_types(tmp_path: Path) -> None:
+    """From memory and from a file: booleans, dates, timestamps, decimals, floats with NaN, categories, binary."""
+    import datetime
+    import decimal
+
+    n = 300
+    table = pa.table(
+        {
+            "b": [True, False, None] * (n // 3),
+            "d": [datetime.date(2020, 1, 1)] * n,
+            "t": pa.array([datetime.datetime(2020, 1, 1)] * n, pa.timestamp("ns")),
+            "e": [decimal.Decimal("1.50")] * n,
+            "f": [float("nan"), 1.5, float("nan")] * (n // 3),
+            "c": pa.array(["x"] * n).dictionary_encode(),
+            "y": pa.array([b"x"] * n),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    for source in (table, tmp_path / "t.parquet"):
+        published = publish(source, epsilon=5).table()
+        assert 200 < len(published) < 400
+        plain = [pa.string() if field.name == "c" else field.type for field in table.schema]
+        assert published.schema.types == plain
+    with pytest.raises(SchemaError, match="has no order"):
+        publish(pa.table({"l": [[1], [2]]}))
+
+
 def test_a_table_of_rare_tuples_is_published_empty() -> None:
     release = publish(pa.table({"a": np.arange(500)}))
     assert release.manifest.rows == 0

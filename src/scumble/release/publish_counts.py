@@ -82,7 +82,7 @@ def _press_boxes(job: Job, k: int) -> Printed:
     boxes = fixed_midpoints(points, [(-0.5, domains[n].size - 0.5) for n in names], k, whole=True)
     counts = np.bincount(boxes.cells[boxes.cells >= 0], minlength=len(boxes.sides))
     labels = {n: [_side(domains[n], box[i]) for box in boxes.sides] for i, n in enumerate(names)}
-    record = CountedRecord(matrix="boxes", k=k, total=len(points))
+    record = CountedRecord(matrix="boxes", k=k, total=len(points) if boxes.sides else None)
     columns = [ColumnRecord(name=name, role="counted", type="string") for name in names]
     found = pa.table({n: pa.array(texts, pa.string()) for n, texts in labels.items()})
     return _printed(job, columns, found, counts.astype(np.int64), record)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from scumble.coarsen import coarsen, resolved
 from scumble.engines.counting import COUNT, count_tuples
-from scumble.errors import InputError, ParameterError
+from scumble.errors import InputError, ParameterError, SchemaError
 from scumble.release.encode import published_type
 from scumble.release.manifest import ColumnRecord
 from scumble.release.press import Job
@@ -40,6 +40,10 @@ class Recoder:
         """Some values of a column, or none of a type."""
         column = pa.array([], values) if isinstance(values, pa.DataType) else values
         column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        if pa.types.is_nested(column.type):
+            raise SchemaError(
+                f"column {name!r} is of type {column.type}, which has no order; drop it, or take it apart"
+            )
         rule = self._job.spec.columns[name].coarsen
         if rule is not None:
             column = coarsen(column, rule, name)
