@@ -119,3 +119,29 @@ def test_counts_of_public_columns_are_exact(
         truth = exact("SELECT region, COUNT(*) AS n FROM release GROUP BY region ORDER BY region", table)
         assert answer["n"].value == pytest.approx(truth.column("n").to_numpy())
         assert answer["n"].exact
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT {g} SUM(visits) AS a FROM release",
+        "SELECT {g} AVG(visits) AS a FROM release WHERE region > 3",
+        "SELECT {g} SUM(visits) AS a FROM release WHERE visits > 4",
+        "SELECT {g} AVG(visits) AS a FROM release WHERE visits > 4",
+    ],
+)
+def test_sums_of_a_sampled_number_cover(question: str) -> None:
+    """Their variance is bounded more coarsely (x instead of 1/4 a value), so they cover more than 95%, and are still unbiased."""
+    table = people([str(i) for i in range(11)], 0.7).select(["region", "visits"])
+    n = table.num_rows
+    copies = table.take(pa.array(np.tile(np.arange(n), RUNS)))
+    copies = copies.append_column("run", pa.array(np.repeat(np.arange(RUNS), n)))
+    release = scumble.publish(
+        copies, sensitive="visits", domains={"visits": {"low": 0, "high": 10}}, mechanism="sps", retain=0.5, seed=6
+    )
+    truth = float(exact(question.format(g=""), table).column("a")[0].as_py())
+    answer = release.query(question.format(g="run,") + " GROUP BY run")["a"]
+    covered = float(np.mean((answer.low <= truth) & (truth <= answer.high)))
+    assert 0.935 <= covered <= 0.999, covered
+    skew = 0.02 * truth if "AVG" in question else 0.0  # a ratio of unbiased sums is unbiased only in the limit
+    assert abs(answer.value.mean() - truth) < 5 * answer.value.std() / np.sqrt(RUNS) + skew

@@ -160,8 +160,7 @@ class Reconstruction:
         def cross(f: Tensor) -> Gathered:
             a, b = polynomial(f, 1)
             w = self._rest_weights(f)
-            own = [sums[0] * whole, sums[1] * whole]
-            return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], own)
+            return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], sums[:2])
 
         total = self._each_truth(top, column)
         return Ratio(total, self.count(present=column), self._each_truth(cross, column).variance)
@@ -183,7 +182,7 @@ class Reconstruction:
 
         def cross(f: Tensor) -> Gathered:
             w, _ = part(f, 1)
-            return gather(w, ones), gather(w * self._rest_weights(f), squares), gather(w, own)
+            return gather(w, ones), gather(w * self._rest_weights(f), squares), gather(w, squares)
 
         return Ratio(
             self._each_truth(top, column), self.count(present=column), self._each_truth(cross, column).variance
