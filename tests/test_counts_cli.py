@@ -47,7 +47,7 @@ def test_publish_show_query_verify(source: Path, tmp_path: Path) -> None:
     assert run.invoke(app, ["verify", out]).exit_code == 0
     assert "not covered" in run.invoke(app, ["show", out]).output
     asked = run.invoke(app, ["query", out, "SELECT sex, COUNT(*) AS n FROM release GROUP BY sex", "--format", "json"])
-    for row in json.loads(asked.output):
+    for row in json.loads(asked.stdout):
         assert set(row) == {"sex", "n", "n_se", "n_low", "n_high", "n_bound"}
         assert row["n_low"] <= row["n"] <= row["n_high"]
     text = run.invoke(app, ["query", out, "SELECT COUNT(*) AS n FROM release WHERE sex = 'F'"]).output
@@ -77,7 +77,7 @@ def test_a_schema_and_a_hierarchy_as_options(source: Path, tmp_path: Path) -> No
     assert done.exit_code == 0, done.output
     assert "column-02" in run.invoke(app, ["show", out]).output
     asked = run.invoke(app, ["query", out, "SELECT zip, COUNT(*) AS n FROM release GROUP BY zip", "--format", "json"])
-    assert {row["zip"] for row in json.loads(asked.output)} == {"west", "east"}
+    assert {row["zip"] for row in json.loads(asked.stdout)} == {"west", "east"}
     across = run.invoke(app, ["query", out, "SELECT COUNT(*) AS n FROM release WHERE age > 3 AND sex = 'F'"])
     assert isinstance(across.exception, NotEstimable)
 

@@ -44,7 +44,7 @@ def _outcomes() -> Iterator[tuple[float, float, float, float, int, int]]:
 
 
 def test_intervals_cover_what_was_published(outcomes: list[tuple[float, ...]]) -> None:
-    """About 2,500 intervals at 0.9: fewer hits than binomial chance explains at 1e-6 fail; so would intervals 12% too short."""
+    """About 2,500 intervals at 0.9: fewer hits than binomial chance explains at 1e-6 fail; so would intervals 30% too short."""
     hits = [low <= behind <= high for _, low, high, _, behind, _ in outcomes]
     least = binom.isf(1 - 1e-6, len(hits), LEVEL)
     assert sum(hits) >= least

@@ -185,7 +185,7 @@ def quantile(rate: float, count: int, share: float) -> float:
     """The q with Pr[|Z_1 + ... + Z_m| <= q sd] >= share, Z two-sided geometric with r = e^-rate, sd that of the sum.
 
     >>> round(quantile(0.5, 1, 0.95), 3), round(quantile(0.5, 1000, 0.95), 2)
-    (2.138, 1.96)
+    (2.143, 1.96)
     """
     normal = NormalDist().inv_cdf(0.5 + share / 2)
     if count == 0 or count >= MANY:
