@@ -160,10 +160,19 @@ class Reconstruction:
         def cross(f: Tensor) -> Gathered:
             a, b = polynomial(f, 1)
             w = self._rest_weights(f)
-            return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], sums[:2])
+            own = [sums[0] * whole, sums[1] * whole]
+            return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], own)
 
         total = self._each_truth(top, column)
-        return Ratio(total, self.count(present=column), self._each_truth(cross, column).variance)
+        return Ratio(total, self._counted_beside(column), self._each_truth(cross, column).variance)
+
+    def _counted_beside(self, column: str) -> Moments:
+        """The count that an average divides by, with sampling in its variance as in that of the sum: their difference N - R D needs it."""
+        if self.cells.sampled is None:
+            return self.count(present=column)
+        first, second, gather = self.cells.numbers("n"), self.cells.numbers("n", 2), self.cells.gather
+        own = second * whole_groups(self.cells)
+        return self._each(lambda w: (gather(w, first), gather(w**2, second), gather(w, own)), column)
 
     def _valued_sum(self, column: str, place: int) -> Ratio:
         """Each value is a cell, so the summed number is a function of the cell."""
@@ -182,10 +191,10 @@ class Reconstruction:
 
         def cross(f: Tensor) -> Gathered:
             w, _ = part(f, 1)
-            return gather(w, ones), gather(w * self._rest_weights(f), squares), gather(w, squares)
+            return gather(w, ones), gather(w * self._rest_weights(f), squares), gather(w, own)
 
         return Ratio(
-            self._each_truth(top, column), self.count(present=column), self._each_truth(cross, column).variance
+            self._each_truth(top, column), self._counted_beside(column), self._each_truth(cross, column).variance
         )
 
     def _raised(self, found: Moments, squares: Vector, present: str | None = None) -> Moments:

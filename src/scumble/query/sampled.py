@@ -7,8 +7,8 @@ positively correlated. With K the number of values that a condition asks for, or
 
 Over groups, sum of W^2 K/4 is K/(4 s) times the sum of W^2 over all sampled rows, and sum of W^2 x has the unbiased estimate sum of
 W^2 phi. What is added is the smaller one. Where a perturbed column is summed, V is taken without its part - sum W^2 phi' over sampled
-rows: that is sum of W^2 x h^2, the second bound, for numbers h of one sign. Its covariance with a count is left at that of the coins: a
-public condition's count is not sampled at all.
+rows: that is sum of W^2 x h^2, the second bound, for numbers h of one sign. For an average R = N/D the same is done to V_N, C and V_D, so that N - R D has
+sum of W^2 x (h - R)^2.
 """
 
 from collections.abc import Sequence
