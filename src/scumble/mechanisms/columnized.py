@@ -15,6 +15,7 @@ from scumble.mechanisms.noisy_counts import (
     demand_epsilon_only,
     demand_published,
     dp_guarantee,
+    given_total,
     of_total,
     practical,
 )
@@ -96,7 +97,10 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     return Plan(
         "columnized",
         [{}],
-        [_of_schema(dp_guarantee(attributes, matrix, parts, epsilon * share), settings, epsilon * share)],
+        given_total(
+            [_of_schema(dp_guarantee(attributes, matrix, parts, epsilon * share), settings, epsilon * share)],
+            settings.total,
+        ),
         of_total(settings.total),
         not_covered=[APART, *NOT_COVERED],
         details={"matrix": matrix, "c_star": parts, "epsilon_schema": epsilon * share, "settings": settings},

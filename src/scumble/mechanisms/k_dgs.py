@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from scumble.errors import ParameterError, SchemaError
-from scumble.mechanisms.noisy_counts import NOT_COVERED, demand_published, k_guarantee, of_total
+from scumble.mechanisms.noisy_counts import NOT_COVERED, demand_published, given_total, k_guarantee, of_total
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.recoding import demand_k
 from scumble.schema import Model, Spec
@@ -35,13 +35,15 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     if spec.privacy.given:
         raise ParameterError("k_dgs is given by k in its settings; it has no epsilon, gamma, rho or retention")
     columns = demand_published(spec)
+    if settings.method == "midpoints" and settings.total is not None:
+        raise ParameterError("total is for what is suppressed, and boxes suppress nothing; leave it out")
     if settings.method == "midpoints":
         _demand_ranges(profile, spec, columns)
     return Plan(
         "k_dgs",
         [{}],
-        [k_guarantee(columns, settings.k)],
-        [] if settings.method == "midpoints" else of_total(settings.total),
+        given_total([k_guarantee(columns, settings.k)], settings.total),
+        of_total(settings.total),
         not_covered=[EXACT, NOT_COVERED[0], *(NOT_COVERED[1:] if settings.method == "suppress" else [])],
         details={"k": settings.k, "method": settings.method, "total": settings.total},
     )

@@ -52,7 +52,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     return Plan(
         "noisy_counts",
         [{}],
-        [k_guarantee(columns, matrix.k), dp_guarantee(columns, matrix)],
+        given_total([k_guarantee(columns, matrix.k), dp_guarantee(columns, matrix)], settings.total),
         of_total(settings.total),
         not_covered=list(NOT_COVERED),
         details={"matrix": matrix, "total": settings.total},
@@ -73,7 +73,7 @@ def _full_plan(profile: Profile, spec: Spec, settings: CountSettings, epsilon: A
     return Plan(
         "noisy_counts",
         [{}],
-        [full_guarantee(columns, matrix)],
+        given_total([full_guarantee(columns, matrix)], settings.total),
         of_total(settings.total),
         not_covered=list(NOT_COVERED[:1]),
         details={"matrix": matrix, "total": settings.total, "tuples": size},
@@ -132,6 +132,14 @@ def of_total(total: int | None) -> list[str]:
     return [
         f"The number of rows, {total:,}, was stated as public knowledge. Where it is not, whoever knows all rows but one learns whether that one is in the table."
     ]
+
+
+def given_total(guarantees: list[Guarantee], total: int | None) -> list[Guarantee]:
+    """The guarantees with the condition that a published number of tuples adds."""
+    if total is None:
+        return guarantees
+    known = f"That there are {total:,} tuples was public before; these guarantees do not cover what it tells."
+    return [g.model_copy(update={"conditions": [*g.conditions, known]}) for g in guarantees]
 
 
 def k_guarantee(columns: list[str], k: int) -> Guarantee:
