@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import scumble
-from scumble.cli import app, main
+from scumble.__main__ import main
+from scumble.cli import app
 
 ROOT = Path(__file__).parents[1]
 
@@ -146,14 +147,46 @@ def test_a_verification_that_fails_exits_with_1(csv: Path, monkeypatch: pytest.M
     assert "FAIL" in result.output
 
 
-def test_an_interruption_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt() -> None:
+def test_an_interruption_exits_with_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt() -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scumble.cli.app", interrupt)
+    monkeypatch.setattr("scumble.cli.run", interrupt)
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["publish"], ["publish", "x.csv"], ["query", "r", "q", "--format", "csv"], ["nonsense"], ["demo", "--rows", "5"]],
+)
+def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
+    assert len(run(*arguments, code=2).strip().splitlines()) == 1
+
+
+def test_the_version_is_printed() -> None:
+    assert run("--version").strip() == f"scumble {scumble.__version__}"
+
+
+def test_a_changed_release_fails_its_verification(csv: Path) -> None:
+    run(
+        "publish",
+        "patients.csv",
+        "--sensitive",
+        "disease",
+        "--drop",
+        "name",
+        "--retain",
+        "0.5",
+        "--domain-from-data",
+        "-o",
+        "r",
+    )
+    (csv.parent / "r" / "README.md").write_text("other words")
+    assert "FAIL  hashes: README.md" in run("verify", "r", code=1)
+    assert "was changed after it was written" in run("query", "r", "SELECT COUNT(*) FROM release", code=2)
 
 
 def test_the_demo_prints_truth_beside_estimates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,14 @@ def test_bad_keys_and_ids(publish_simply: Callable[..., scumble.Release], tmp_pa
         publish_simply(key=KEY, id="cost")
 
 
+def test_the_manifest_says_what_keyed_coins_do_not_hide(publish_simply: Callable[..., scumble.Release]) -> None:
+    """Two different published values of a person prove that the value changed; and a domain must not follow the data."""
+    release = publish_simply(key=KEY, id="name", drop=())
+    assert all("prove that the value" in g.conditions[1] for g in release.manifest.guarantees)
+    with pytest.raises(ParameterError, match="declared domain"):
+        publish_simply(key=KEY, id="name", drop=(), domains={}, domain_from_data=True)
+
+
 def test_the_key_is_nowhere_in_the_release(publish_simply: Callable[..., scumble.Release]) -> None:
     key = b"0123456789abcdef0123456789abcdef"
     release = publish_simply(key=key, id="name", drop=())

@@ -183,6 +183,42 @@ def test_a_hierarchy_is_published_as_its_groups_and_not_as_a_path(patients: pa.T
     assert not any(b"private-folder" in file.read_bytes() for file in (tmp_path / "r").iterdir())
 
 
+def test_a_column_with_its_own_target_is_promised_alone(publish_simply: Publish) -> None:
+    """Where two columns say the same, seeing both tells more than seeing one: the statement must not claim the row.
+
+    Two equal columns, each at (0.1, 0.3): after seeing (a, a) the posterior is above 0.6.
+    """
+    own = {"disease": "1/10", "smoker": "1/10"}, {"disease": "3/10", "smoker": "3/10"}
+    domains = {"disease": DISEASES, "smoker": [False, True]}
+    release = publish_simply(sensitive=["disease", "smoker"], domains=domains, retain=None, rho1=own[0], rho2=own[1])
+    for guarantee in (g for g in release.manifest.guarantees if g.kind == "rho"):
+        assert "alone" in guarantee.statement
+        assert "not used" in guarantee.conditions[-1]
+    assert not any(g.kind == "breach" for g in release.manifest.guarantees)
+
+
+def test_words_that_no_row_has_are_not_in_the_bytes(tmp_path: Path) -> None:
+    """A filtered data frame keeps the categories of those who were filtered out; a release must not."""
+    frame = pd.DataFrame(
+        {
+            "town": pd.Categorical(["A", "B", "Mr Secret of C"] * 50),
+            "kind": pd.Categorical(["x", "y", "zz-hidden"] * 50),
+        }
+    )
+    frame = frame[frame.kind != "zz-hidden"]
+    release = scumble.publish(frame, tmp_path / "r", sensitive="kind", retain=0.5, domain_from_data=True)
+    assert release.manifest.domains["kind"].values.to_pylist() == ["x", "y"]
+    for file in (tmp_path / "r").iterdir():
+        assert b"Secret" not in file.read_bytes()
+        assert b"zz-hidden" not in file.read_bytes()
+
+
+@pytest.mark.parametrize(("retain", "message"), [(0, "no question about it"), (1, "hardly protected")])
+def test_retentions_that_make_no_sense_are_warned_of(retain: float, message: str, publish_simply: Publish) -> None:
+    with pytest.warns(UserWarning, match=message):
+        publish_simply(retain=retain)
+
+
 def test_domain_from_data_is_said_in_the_manifest(publish_simply: Publish) -> None:
     release = publish_simply(domains={}, domain_from_data=True)
     assert release.manifest.column("disease").domain.from_data
@@ -198,13 +234,15 @@ def test_several_sensitive_columns_share_the_target(publish_simply: Publish) -> 
     channels = shared.manifest.channels
     assert channels["disease"].amplification == pytest.approx(3, rel=1e-6)
     assert channels["disease"].amplification * channels["smoker"].amplification <= 9
-    assert {g.kind for g in shared.manifest.guarantees} == {"rho", "amplification", "breach"}
+    assert {g.kind for g in shared.manifest.guarantees} == {"rho", "amplification"}
     own = publish_simply(
         sensitive=["disease", "smoker"], domains=domains, retain=None, epsilon={"disease": 1, "smoker": 2}
     )
     assert own.manifest.channels["disease"].epsilon == pytest.approx(1, rel=1e-6)
     assert own.manifest.channels["smoker"].epsilon == pytest.approx(2, rel=1e-6)
-    assert next(g for g in own.manifest.guarantees if g.kind == "amplification").parameters["epsilon"] == pytest.approx(3, rel=1e-6)
+    assert next(g for g in own.manifest.guarantees if g.kind == "amplification").parameters["epsilon"] == pytest.approx(
+        3, rel=1e-6
+    )
 
 
 BAD: dict[str, tuple[dict[str, object], type[Exception], str]] = {
@@ -220,7 +258,7 @@ BAD: dict[str, tuple[dict[str, object], type[Exception], str]] = {
     "rho1 above rho2": ({"retain": None, "rho1": 0.5, "rho2": 0.2}, ParameterError, "rho1 < rho2"),
     "rho1 alone": ({"retain": None, "rho1": 0.5}, ParameterError, "go together"),
     "nothing about privacy": ({"retain": None}, ParameterError, "say how private"),
-    "two targets": ({"epsilon": 1}, ParameterError, "both"),
+    "two targets": ({"epsilon": 1}, ParameterError, "as well as"),
     "gamma of 1": ({"retain": None, "gamma": 1}, ParameterError, "above 1"),
     "not a number": ({"retain": "half"}, ParameterError, "fraction"),
     "no sensitive column": ({"sensitive": [], "domains": {}}, SchemaError, "no column is sensitive"),
@@ -233,6 +271,7 @@ BAD: dict[str, tuple[dict[str, object], type[Exception], str]] = {
     "coarsening that makes no sense": ({"coarsen": {"sex": {"bins": 3}}}, SchemaError, "cannot be coarsened"),
     "a grid that misses": ({"sensitive": ["age"], "domains": {"age": {"low": 0, "high": 50}}}, SchemaError, "outside its grid"),
     "a grid with a remainder": ({"sensitive": ["age"], "domains": {"age": {"low": 0, "high": 99, "step": 2}}}, SchemaError, "whole number of steps"),
+    "NaN in a domain": ({"sensitive": ["cost"], "domains": {"cost": [1.0, float("nan")]}}, SchemaError, "cannot hold NaN"),
     "not a table": ({"table": 7}, TableError, "data frame"),
     "no such file": ({"table": "nowhere.csv"}, TableError, "no table"),
     "an unknown kind of file": ({"table": __file__}, TableError, "neither"),

@@ -286,6 +286,7 @@ REFUSED = {
     "SELECT SUM(COUNT(*)) OVER () FROM release": "OVER",
     "SELECT COUNT(*) AS n, SUM(cost) AS n FROM release": "called 'n'",
     "SELECT COUNT(*) AS n FROM release ORDER BY cost": "ORDER BY",
+    "SELECT COUNT(*) AS n, SUM(cost) AS n_se FROM release": "a column 'n_se' of its own",
     "SELECT COUNT(*) FROM release LIMIT 'x'": "LIMIT",
     "SELECT COUNT(* FROM release": "not valid SQL",
     "DELETE FROM release": "DELETE",

@@ -98,6 +98,24 @@ def test_a_column_that_was_not_perturbed_is_found(publish_simply: Publish, patie
     assert [check.name for check in failed] == ["channel of disease"]
 
 
+def test_a_balanced_column_that_was_not_perturbed_is_found_by_what_it_goes_with(tmp_path: Path) -> None:
+    """All values are equally common, so the counts alone fit any retention; within a public column they do not."""
+    draw = np.random.default_rng(8)
+    kind = draw.integers(0, 4, 8000)
+    table = pa.table(
+        {
+            "kind": [f"k{i}" for i in kind],
+            "ward": [f"w{i}" for i in np.where(draw.random(8000) < 0.5, kind, draw.integers(0, 4, 8000))],
+        }
+    )
+    domains = {"kind": ["k0", "k1", "k2", "k3"]}
+    release = scumble.publish(table, tmp_path / "r", sensitive="kind", domains=domains, retain=0.2)
+    assert all(check.passed for check in verify(release))
+    pq.write_table(table, tmp_path / "r" / "data.parquet")
+    reseal(tmp_path / "r", blind=True)
+    assert [c.name for c in verify(scumble.open(tmp_path / "r")) if not c.passed] == ["channel of kind"]
+
+
 def test_the_channel_check_has_its_false_alarm_rate_and_power() -> None:
     """Sound counts of 20,000 rows pass in 300 tries; counts kept at 0.4 instead of 0.2 are improbable in all of 50."""
     draw = np.random.default_rng(2)

@@ -211,7 +211,7 @@ def _coinage(key: Any, id: str | None, seed: int | None, table: Table) -> Coinag
 
 
 def _names(given: str | Sequence[str] | None) -> list[str]:
-    return [given] if isinstance(given, str) else list(given or ())
+    return [given] if isinstance(given, str) else [str(name) for name in given or ()]
 
 
 def _temporary() -> str:

@@ -1,6 +1,7 @@
 """A hospital that does not exist: its table, its release, and three questions with the truth beside the answers."""
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rich.table import Table as RichTable
 
 from scumble.api import publish
 from scumble.cli.output import console
+from scumble.cli.show import singling_out
 from scumble.engines.duckdb import exact
 from scumble.estimate import Estimates
 from scumble.release.release import Release
@@ -142,6 +144,7 @@ def run(out: Path, rows: int) -> None:
         sensitive=["disease"],
         drop=["patient"],
         domains={"disease": list(DISEASES)},
+        coarsen={"age": {"bins": 5}},
         rho1="1/10",
         rho2="1/2",
     )
@@ -155,7 +158,9 @@ def run(out: Path, rows: int) -> None:
         say(f"\n{title}", style="bold")
         say(sql, style="dim", markup=False)
         say(side_by_side(release, sql, table))
-    say(f"\nNow try: scumble show {out / 'patients.release'}", markup=False)
+    say("")
+    singling_out(release)
+    say(f"Now try: {sys.argv[0]} show {out / 'patients.release'}", markup=False)
 
 
 def side_by_side(release: Release, sql: str, raw: pa.Table) -> RichTable:

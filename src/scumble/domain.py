@@ -67,6 +67,8 @@ class Categories(Domain):
     type: pa.DataType
 
     def __post_init__(self) -> None:
+        if any(value != value for value in self.listed):
+            raise SchemaError("a domain cannot hold NaN; use a missing value instead")
         if len(set(self.listed)) != len(self.listed):
             twice = next(v for i, v in enumerate(self.listed) if v in self.listed[:i])
             raise SchemaError(f"a domain lists each value once, but {twice!r} stands in it twice")
@@ -107,6 +109,8 @@ class Categories(Domain):
         return np.asarray(known.to_numpy(zero_copy_only=False).astype(self.code_type)[places])
 
     def _lookup(self, column: pa.Array, name: str) -> Codes:
+        if pa.types.is_floating(column.type):
+            column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 is 0.0
         known = pc.index_in(column if column.type == self.type else column.cast(self.type), value_set=self.values)
         self._refuse_unknown(column, known, name)
         return np.asarray(known.to_numpy(zero_copy_only=False).astype(self.code_type))

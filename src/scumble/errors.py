@@ -5,7 +5,8 @@ ScumbleError
 │   ├── ParameterError    a number outside its range, or parameters that do not go together
 │   ├── SchemaError       a column without a role, an unknown column, a domain that does not fit
 │   ├── TableError        a table that cannot be read
-│   ├── ReleaseError      a folder that is not a release, or not the one that was written
+│   ├── ReleaseError      a folder that is not a release, or cannot be asked
+│   │   └── ChangedRelease  a release that is no longer the one that was written
 │   └── QueryError        a question that is not understood
 │       └── NotEstimable  a question that the published data cannot answer
 └── InternalError         our mistake: please report it
@@ -38,7 +39,11 @@ class TableError(InputError):
 
 
 class ReleaseError(InputError):
-    """A folder that is not a release, or is no longer the one that was written."""
+    """A folder that is not a release, or one that cannot be asked like this."""
+
+
+class ChangedRelease(ReleaseError):  # noqa: N818  what happened to it
+    """A release that is no longer the one that was written."""
 
 
 class QueryError(InputError, ValueError):

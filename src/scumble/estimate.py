@@ -100,7 +100,7 @@ class Estimates:
             if name in self.groups.schema.names:
                 headings.append(name)
                 columns.append(
-                    ["" if v is None else str(v) for v in self.groups.column(name).slice(0, most).to_pylist()]
+                    ["NULL" if v is None else str(v) for v in self.groups.column(name).slice(0, most).to_pylist()]
                 )
             else:
                 e = self[name]

@@ -108,8 +108,8 @@ class Target(Model):
         ]
         ways += ["retain"] if self.retain is not None else []
         if len(ways) != 1:
-            told = f"both {' and '.join(ways)}" if ways else "nothing"
-            raise ParameterError(f"say how private: one of rho1 and rho2, gamma, epsilon, retain; {told} was given")
+            told = f"{' as well as '.join(ways)} were" if ways else "nothing was"
+            raise ParameterError(f"say how private: one of rho1 and rho2, gamma, epsilon, retain; {told} given")
 
 
 class Coarsen(Model):
@@ -236,7 +236,7 @@ class Spec(Model):
         bare = [name for name in schema.names if name not in self.columns]
         if bare:
             raise SchemaError(
-                f"column {bare[0]!r} has no role{f' (nor have {len(bare) - 1} others)' if bare[1:] else ''}; "
+                f"column {bare[0]!r} has no role{f' (nor have {_listed(bare[1:])})' if bare[1:] else ''}; "
                 "say whether it is public, sensitive, identifier or dropped"
             )
         if not self.sensitive and self.mechanism not in ALIKE:
@@ -244,9 +244,15 @@ class Spec(Model):
         return self.model_copy(update={"columns": {name: self.columns[name] for name in schema.names}})
 
 
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+
+
 def read_spec(path: str | Path) -> Spec:
     """The spec in a TOML file; the table's path is taken as relative to it."""
     path = Path(path)
+    if path.suffix != ".toml" and path.exists():
+        raise SchemaError(f"{path.name} is not a spec; `scumble init {path.name}` writes one for a table")
     try:
         with path.open("rb") as file:
             spec = Spec.model_validate(tomllib.load(file))

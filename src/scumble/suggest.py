@@ -47,6 +47,8 @@ class Seen:
         """One more batch."""
         plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         self.missing += plain.null_count
+        if pa.types.is_nested(plain.type):
+            plain = pa.array([str(value) for value in plain.to_pylist()])
         different = plain.unique().drop_null()
         if self.rows == 0:
             self.distinct_share = len(different) / max(1, len(plain))

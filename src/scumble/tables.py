@@ -155,10 +155,16 @@ class FrameTable:
     """A data frame, or a stream of Arrow batches."""
 
     def __init__(self, frame: Any) -> None:
+        from scumble.engines.duckdb import demand_names
+
         self._frame = frame
         self.once = isinstance(frame, pa.RecordBatchReader)
         self._spent = False
-        reader = pa.RecordBatchReader.from_stream(frame) if not self.once else frame
+        try:
+            reader = pa.RecordBatchReader.from_stream(frame) if not self.once else frame
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            raise TableError(f"the data frame cannot be read: {_first_line(error)}") from None
+        demand_names(reader.schema.names, "the data frame")
         self.schema: pa.Schema = _without_index(reader.schema)
         if not self.once:
             reader.close()
@@ -204,8 +210,9 @@ def _first_line(error: Exception) -> str:
         return lines[0][:300] if lines else type(error).__name__
     said = next((line for line in lines if line.startswith(CSV_COMPLAINTS)), lines[0])
     column = re.search(r'converting column "(.*?)"', said)
-    remedy = f"; clean it, or read the column as text (--text {column[1]})" if column else "; mend the line"
-    return f"line {place}: {said}{remedy}"
+    remedy = f"clean it, or read the column as text (--text {column[1]})" if column else "mend the line"
+    remedy = "save the file as UTF-8" if "unicode" in said else remedy
+    return f"line {place}: {said.rstrip('.')}; {remedy}"
 
 
 CSV_COMPLAINTS = (

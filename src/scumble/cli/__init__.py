@@ -5,15 +5,16 @@ Exit codes: 0 done, 1 a verification that fails, 2 wrong use or input, 130 inter
 
 import sys
 import warnings
+from typing import Annotated, Any
 
 import typer
 
+from scumble import __version__
 from scumble.cli import audit, demo, init, plan, publish, query, show, verify
 from scumble.errors import InputError
 
 app = typer.Typer(
     name="scumble",
-    help="Publish a table so that no row gives its person away, and ask it questions whose answers come with intervals.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -24,16 +25,40 @@ for module in (init, plan, publish, show, query, verify, audit, demo):
     app.command(name=module.__name__.rsplit(".", 1)[-1])(module.command)
 
 
-def main() -> None:
-    """Runs a command; a mistake in the input is one line and exit code 2, and so is a warning without the exit code."""
+WRONG_USE: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+"""What the parser of the command line raises: click's own class, which newer versions of typer bring along under another name."""
+
+
+def version(wanted: bool) -> None:
+    """Prints the version and ends."""
+    if wanted:
+        print(f"scumble {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def scumble(
+    version: Annotated[
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Publish a table so that no row gives its person away, and ask it questions whose answers come with intervals."""
+
+
+def run() -> int:
+    """Runs a command; a mistake in use or input is one line and exit code 2, a warning one line."""
     warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
     try:
-        app()
+        return int(app(standalone_mode=False) or 0)
     except InputError as error:
         print(f"scumble: {' '.join(str(error).split())}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        print("scumble: interrupted, nothing was left behind", file=sys.stderr)
-        raise SystemExit(130) from None
-    except BrokenPipeError:
-        raise SystemExit(0) from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except WRONG_USE as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())
+        else:
+            print(
+                f"scumble: {' '.join(error.format_message().split()).rstrip('.')}; see scumble --help", file=sys.stderr
+            )
+    return 2

@@ -1,5 +1,6 @@
 """scumble init: a first spec for a table."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,9 @@ def command(
     from scumble.suggest import spec_text
     from scumble.tables import read
 
-    path = out or table.with_name(table.name.split(".")[0] + ".toml")
+    name = table.resolve().name
+    path = out or table.resolve().parent / (name.split(".")[0] + ".toml")
+    path = path if out or table.is_absolute() else Path(os.path.relpath(path))
     if path.exists() and not overwrite:
         raise TableError(f"{str(path)!r} exists and is kept; choose another name with -o, or say --overwrite")
     source = table if path.parent.resolve() == table.parent.resolve() else table.resolve()

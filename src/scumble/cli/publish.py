@@ -70,7 +70,7 @@ def command(
     """Publish a table: sensitive columns perturbed, with a manifest that tells how."""
     from scumble.api import publish
     from scumble.cli.output import progress_bar
-    from scumble.cli.show import summary
+    from scumble.cli.show import singling_out, summary
 
     with progress_bar("publishing") as progress:
         release = publish(
@@ -98,6 +98,8 @@ def command(
         )
     print(f"wrote {out}")
     summary(release)
+    if release.manifest.counted is None:
+        singling_out(release)
 
 
 def _split(names: list[str] | None) -> list[str]:

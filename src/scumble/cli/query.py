@@ -1,5 +1,6 @@
 """scumble query: SQL in, estimates with intervals out."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -34,5 +35,7 @@ def command(
     answer = open(*paths, on=on).query(sql, level=level, method=method)
     if format is Format.JSON:
         print_json(answer.to_list())
+        for note in answer.notes:
+            print(f"note: {note}", file=sys.stderr)
     else:
         print_estimates(answer)

@@ -52,7 +52,7 @@ def summary(release: Release) -> None:
     for guarantee in manifest.guarantees:
         out.print(f"guaranteed: {guarantee.statement}", markup=False)
     if not manifest.guarantees:
-        out.print("guaranteed: nothing; the retention is so high that no bound holds", style="bold red")
+        out.print("guaranteed: nothing; no bound holds, or none was asked for", style="bold red")
     if not manifest.randomness.secure:
         out.print("INSECURE: the coins were drawn from a seed, for tests; do not publish this", style="bold red")
 
@@ -66,7 +66,7 @@ def _details(release: Release) -> None:
     _list("not covered", manifest.not_covered)
     _list("taken from the data", manifest.depends_on_data or ["nothing: no parameter was computed from the table"])
     if manifest.counted is None:
-        _singling_out(release)
+        singling_out(release)
     keyed = (
         "keyed: the same person keeps the same published value in every release"
         if manifest.randomness.keyed
@@ -76,11 +76,12 @@ def _details(release: Release) -> None:
     out.print(f"digest: {manifest.digest}", markup=False)
 
 
-def _singling_out(release: Release) -> None:
+def singling_out(release: Release) -> None:
+    """How many rows can be recognised by their public columns."""
     out, manifest = console(), release.manifest
     alone = release.unique_rows()
     out.print(
-        f"\nsingling out: {alone:,} of {manifest.rows:,} rows ({alone / manifest.rows:.1%}) are alone with the values of their public columns."
+        f"singling out: {alone:,} of {manifest.rows:,} rows ({alone / manifest.rows:.1%}) are alone with the values of their public columns."
         + (" Whoever knows those of a person finds the row; coarsen them to make this smaller." if alone else ""),
         markup=False,
     )

@@ -14,15 +14,20 @@ def command(
 ) -> None:
     """Check hashes, manifest, guarantees, and the channel against the published data."""
     from scumble.api import open
-    from scumble.release.verify import verify
+    from scumble.errors import ChangedRelease
+    from scumble.release.verify import Check, verify
 
-    opened = open(release)
-    checks = verify(opened)
+    try:
+        opened = open(release)
+        checks = verify(opened)
+    except ChangedRelease as error:
+        opened, checks = None, [Check("hashes", False, str(error))]
     if format is Format.JSON:
         print_json([{"check": c.name, "passed": c.passed, "detail": c.detail} for c in checks])
     else:
         for check in checks:
             print(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.detail}")
-        print(f"digest {opened.manifest.digest}")
+        if opened is not None:
+            print(f"digest {opened.manifest.digest}")
     if not all(check.passed for check in checks):
         raise typer.Exit(1)

@@ -42,7 +42,18 @@ def _header(path: Path) -> tuple[list[str], str]:
     if not first or not first[0].strip():
         raise TableError(f"{path.name} is empty; a table has a line of column names and rows below it")
     separator = max(",;\t|", key=first[0].count)
-    return next(csv.reader([first[0]], delimiter=separator)), separator
+    names = next(csv.reader([first[0]], delimiter=separator))
+    demand_names(names, path.name)
+    return names, separator
+
+
+def demand_names(names: Sequence[str], source: str) -> None:
+    """Every column has a name of its own, also where capitals do not count."""
+    lower = [name.strip().lower() for name in names]
+    twice = next((name for i, name in enumerate(names) if lower[i] in lower[:i]), None)
+    if twice is not None or "" in lower:
+        what = f"two columns called {twice!r}" if twice is not None else "a column without a name"
+        raise TableError(f"{source} has {what}; give every column a name of its own")
 
 
 def exact(sql: str, raw: pa.Table) -> pa.Table:

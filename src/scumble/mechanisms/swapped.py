@@ -13,11 +13,13 @@ true with probability near 1 where it is seen. The guarantee that holds is again
 which conditions on "published in S" and on the column's own distribution as prior.
 """
 
+import math
+
 from scumble.coins import Coins, own_threshold
 from scumble.errors import ParameterError
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.parameters import number, probability
-from scumble.privacy.breach import identity_safe
+from scumble.parameters import number
+from scumble.privacy.breach import swapping_posterior
 from scumble.privacy.guarantee import CONDITIONS, NOT_COVERED, Guarantee, dependence_of_domains
 from scumble.schema import NoSettings, Spec, Target
 
@@ -38,11 +40,14 @@ def plan_swapped(profile: Profile, spec: Spec) -> Plan:
 def _plan(mechanism: str, profile: Profile, spec: Spec) -> Plan:
     spec.settings_as(NoSettings)
     targets = {name: spec.columns[name].privacy or spec.privacy for name in profile.domains}
-    coins = {name: own_threshold(_retention(targets[name], mechanism), profile.domains[name].size) for name in targets}
+    rows = float(profile.counts[next(iter(targets))].sum()) if mechanism == "swapped" else math.inf
+    coins = {
+        name: own_threshold(_retention(targets[name], mechanism, rows), profile.domains[name].size) for name in targets
+    }
     return Plan(
         mechanism,
         [coins],
-        [_guarantee(name, coins[name], target) for name, target in targets.items() if target.rho1 is not None],
+        [_guarantee(name, coins[name], target, rows) for name, target in targets.items() if target.rho1 is not None],
         dependence_of_domains(profile.from_data) + [_dependence(name, mechanism) for name in coins],
         [
             *NOT_COVERED,
@@ -52,34 +57,47 @@ def _plan(mechanism: str, profile: Profile, spec: Spec) -> Plan:
     )
 
 
-def _retention(target: Target, mechanism: str) -> float:
+def _retention(target: Target, mechanism: str, rows: float) -> float:
     if target.gamma is not None or target.epsilon is not None:
         raise ParameterError(
             f"{mechanism} perturbation has no bound on gamma or epsilon, because replacements follow the data; "
             'give retain, or rho1 and rho2, or use mechanism = "uniform"'
         )
+    retain = float(target.channel(2).retain)  # says what is wrong with the target
     if target.rho1 is None or target.rho2 is None:
-        return float(target.channel(2).retain)
-    low, high = probability(target.rho1, "rho1"), probability(target.rho2, "rho2")
-    target.channel(2)  # says what is wrong with the two
-    return (high - low) / (1 - low) * (1 - 1e-9)  # the condition is strict
-
-
-def _guarantee(name: str, coins: Coins, target: Target) -> Guarantee:
+        return retain
     low, high = number(target.rho1, "rho1"), number(target.rho2, "rho2")
-    assert identity_safe(coins.retention, low, high)
+    return _largest_retention(low, high, rows)
+
+
+def _largest_retention(rho1: float, rho2: float, rows: float) -> float:
+    """The largest p whose posterior stays below rho2, by bisection: it grows with p."""
+    least, most = 0.0, 1.0
+    for _ in range(60):
+        middle = (least + most) / 2
+        least, most = (middle, most) if swapping_posterior(middle, rho1, rows) < rho2 else (least, middle)
+    return least * (1 - 1e-9)  # the condition is strict
+
+
+def _guarantee(name: str, coins: Coins, target: Target, rows: float) -> Guarantee:
+    low, high = number(target.rho1, "rho1"), number(target.rho2, "rho2")
+    parameters = {"rho1": low, "rho2": high, "retain": coins.retention}
     return Guarantee(
         kind="own_distribution",
         columns=[name],
         statement=f"A property of the row's {name} that was believed with probability at most {low:.6g} is believed with less than {high:.6g} "
-        "after seeing that the published value has it.",
-        parameters={"rho1": low, "rho2": high, "retain": coins.retention},
+        f"after seeing that the published {name} has it.",
+        parameters=parameters if math.isinf(rows) else {**parameters, "rows": rows},
         conditions=[
             *CONDITIONS[:2],
             "What the attacker believed is the column's own distribution; for other beliefs nothing is promised.",
             "The attacker uses that the published value has the property, not which value it is: seeing a rare value tells far more.",
+            ALONE_IN_ROW,
         ],
     )
+
+
+ALONE_IN_ROW = "The other perturbed columns of the row are not used."
 
 
 def _dependence(name: str, mechanism: str) -> str:

@@ -8,6 +8,7 @@ the guarantee of the whole row is then computed from all channels and says what 
 
 import math
 
+from scumble.channel import Channel
 from scumble.coins import Coins
 from scumble.errors import SchemaError
 from scumble.mechanisms.plan import Plan, Profile
@@ -23,6 +24,9 @@ from scumble.privacy.guarantee import (
 )
 from scumble.schema import NoSettings, Spec, Target
 
+UNPROTECTED = 1000
+"""The factor from which on the publisher is warned."""
+
 
 def plan(profile: Profile, spec: Spec) -> Plan:
     """One channel for each sensitive column."""
@@ -34,8 +38,21 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         for name, domain in profile.domains.items()
     }
     return Plan(
-        "uniform", [coins], _guarantees(coins, spec.privacy, own, sharing), dependence_of_domains(profile.from_data)
+        "uniform",
+        [coins],
+        _guarantees(coins, spec.privacy, own, sharing),
+        dependence_of_domains(profile.from_data),
+        warnings=[text for name, each in coins.items() if (text := _extreme(name, each.channel()))],
     )
+
+
+def _extreme(name: str, channel: Channel) -> str | None:
+    if channel.retain == 0:
+        return f"nothing of {name!r} will be published: its retention is 0, so no question about it can be answered"
+    if channel.amplification > UNPROTECTED:
+        factor = f"{channel.amplification:.3g}"
+        return f"{name!r} is hardly protected: a published value makes the true one {factor} times as likely as another"
+    return None
 
 
 def _coins(name: str, size: int, target: Target, share: int) -> Coins:
@@ -49,15 +66,21 @@ def _guarantees(coins: dict[str, Coins], shared: Target, own: dict[str, Target],
     found = []
     if shared.rho1 is not None and sharing:
         together = {name: channels[name] for name in sharing}
-        found.append(rho_guarantee(together, number(shared.rho1, "rho1"), number(shared.rho2, "rho2")))
+        found.append(rho_guarantee(together, number(shared.rho1, "rho1"), number(shared.rho2, "rho2"), alone=bool(own)))
     for name, target in own.items():
         if target.rho1 is not None:
             found.append(
-                rho_guarantee({name: channels[name]}, number(target.rho1, "rho1"), number(target.rho2, "rho2"))
+                rho_guarantee(
+                    {name: channels[name]},
+                    number(target.rho1, "rho1"),
+                    number(target.rho2, "rho2"),
+                    alone=len(channels) > 1,
+                )
             )
     if not math.isinf(amplification(channels)):
         found.append(amplification_guarantee(channels))
-        found.append(breach_guarantee(channels, *_beliefs(shared, own)))
+        if len(channels) == 1 and next(iter(channels.values())).retention.max() > 0:
+            found.append(breach_guarantee(channels, *_beliefs(shared, own)))
     return found
 
 

@@ -78,6 +78,22 @@ def identity_safe(p: Any, rho1: Any, rho2: Any) -> bool:
     return number(rho1, "rho1") * (1 - retain) < number(rho2, "rho2") - retain
 
 
+def swapping_posterior(p: Any, prior: Any, rows: float = math.inf) -> float:
+    """Pr[true in S | published in S] where replacements are the column's own values, S has the share f = `prior` of them.
+
+        p + (1-p) f + (1-f) (p - p^n) / (n-1)
+
+    where n = `rows` of a swapped table: the row's own value is among those that it is swapped with. For fresh draws from the column's
+    distribution, and in the limit of many rows, the last term is 0.
+
+    >>> round(swapping_posterior(4 / 9, 0.1, 10), 4), round(swapping_posterior(4 / 9, 0.1), 4)
+    (0.5444, 0.5)
+    """
+    retain, share = probability(p, "p"), probability(prior, "prior")
+    own = (1 - share) * (retain - retain**rows) / (rows - 1) if 1 < rows < math.inf else 0.0
+    return retain + (1 - retain) * share + own
+
+
 def _one(rho1: Any, rho2: Any) -> float:
     gamma_bound(rho1, rho2)
     low, high = number(rho1, "rho1"), number(rho2, "rho2")

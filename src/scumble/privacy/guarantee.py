@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from scumble.channel import Channel, gamma_bound
 from scumble.errors import InternalError
-from scumble.privacy.breach import breach_limit, identity_safe
+from scumble.privacy.breach import breach_limit, swapping_posterior
 from scumble.privacy.values import within
 
 
@@ -43,9 +43,16 @@ CONDITIONS = [
     "The attacker may know the manifest, the public columns, the coins' probabilities and every other row.",
 ]
 
+KEYED = (
+    "Coins are keyed, so that the same person with the same value keeps the same published value in every release of the same domain and "
+    "retention (another one counts as one more look). Two different published values of a person prove that the value, too, is another one."
+)
+"""Stands in the place of the second condition where coins come from a key."""
+
 NOT_COVERED = [
     "Singling out: public columns are published as they are, so a row can be recognised by them.",
     "Presence: whoever recognises a row knows that the person is in the table.",
+    "What public columns tell: where one of them depends on a sensitive column, it tells of it whatever the coins do.",
     "What holds for a group: statistics are meant to be learnt, and may tell about members of the group.",
 ]
 
@@ -64,24 +71,43 @@ def amplification_guarantee(channels: dict[str, Channel]) -> Guarantee:
     return Guarantee(
         kind="amplification",
         columns=list(channels),
-        statement=f"Seeing a published row changes the odds of anything about the row's {columns} by a factor of at most {gamma:.6g} "
-        f"(local differential privacy with epsilon = {math.log(gamma):.6g}).",
+        statement=f"Seeing the published {columns} of a row changes the odds of anything about the true {columns} by a factor of at most {at_most(gamma)} "
+        f"(local differential privacy with epsilon = {at_most(math.log(gamma))}), beyond what the public columns tell.",
         parameters={"gamma": gamma, "epsilon": math.log(gamma)},
         conditions=CONDITIONS,
     )
 
 
-def rho_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> Guarantee:
-    """No prior up to rho1 becomes a posterior above rho2, nor the reverse."""
+def rho_guarantee(channels: dict[str, Channel], rho1: float, rho2: float, *, alone: bool = False) -> Guarantee:
+    """No prior up to rho1 becomes a posterior above rho2, nor the reverse.
+
+    alone   whether the row has further sensitive columns, whose published values may tell of these too
+    """
     columns = " and ".join(channels)
+    seeing = f"the published {columns}" + (" alone" if alone else "")
     return Guarantee(
         kind="rho",
         columns=list(channels),
         statement=f"Whatever about the row's {columns} was believed with probability at most {rho1:.6g} is believed with at most {rho2:.6g} "
-        f"after seeing the row; and what was believed with more than {rho2:.6g} is still believed with at least {rho1:.6g}.",
+        f"after seeing {seeing}; and what was believed with more than {rho2:.6g} is still believed with at least {rho1:.6g}.",
         parameters={"rho1": rho1, "rho2": rho2},
-        conditions=CONDITIONS,
+        conditions=[*CONDITIONS, ALONE] if alone else CONDITIONS,
     )
+
+
+ALONE = "The other perturbed columns of the row are not used; with them, the factor that is stated for all columns together holds."
+
+
+def at_most(value: float) -> str:
+    """A number in six digits, rounded up: a bound that is printed must hold.
+
+    >>> at_most(2.4), at_most(1.00000049)
+    ('2.4', '1.00001')
+    """
+    short = float(f"{value:.6g}")
+    if short >= value or value == 0:
+        return f"{short:.6g}"
+    return f"{short + 10.0 ** (math.floor(math.log10(abs(value))) - 5):.6g}"
 
 
 BREACH = (0.1, 0.95)
@@ -89,14 +115,17 @@ BREACH = (0.1, 0.95)
 
 
 def breach_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> Guarantee:
-    """Which rare properties stay unlikely where a row is seen to have them."""
+    """Which rare properties of ONE column stay unlikely where a row is seen to have them.
+
+    For several columns the bound holds for products of small sets only, and a reader takes it for all of them: it is not stated.
+    """
     largest = max(float(channel.retention.max()) for channel in channels.values())
     s = breach_limit(largest, rho1, rho2, len(channels))
     columns = " and ".join(channels)
     return Guarantee(
         kind="breach",
         columns=list(channels),
-        statement=f"A property of the row's {columns} that was at most {s:.4g} times as likely as its share of the replacements, and believed "
+        statement=f"A property of the row's {columns} that was at most {math.floor(1000 * s) / 1000:g} times as likely as its share of the replacements, and believed "
         f"with at most {rho1:.6g}, is believed with less than {rho2:.6g} after seeing that the published row has it.",
         parameters={"s": s, "rho1": rho1, "rho2": rho2},
         conditions=[
@@ -119,7 +148,8 @@ def dependence_of_domains(from_data: list[str]) -> list[str]:
 
 
 def _own_distribution(given: dict[str, float], channels: list[Channel]) -> bool:
-    return all(identity_safe(channel.retain, given["rho1"], given["rho2"]) for channel in channels)
+    rows = given.get("rows", math.inf)
+    return all(swapping_posterior(channel.retain, given["rho1"], rows) < given["rho2"] for channel in channels)
 
 
 def _breach(given: dict[str, float], channels: list[Channel]) -> bool:

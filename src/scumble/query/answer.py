@@ -32,6 +32,9 @@ from scumble.query.sampled import over_values, score_of_samples
 FEW = 10
 """Published rows below which a normal interval is a bad description."""
 
+ROUNDING = 1e-12
+"""A variance below this, for each row counted, is that of the arithmetic."""
+
 Numbers = npt.NDArray[np.float64]
 
 
@@ -94,7 +97,8 @@ def _present(aggregate: Aggregate, question: Question, found: Whole) -> Moments:
 
 def _normal(name: str, moments: Moments, exact: bool, z: float) -> Estimate:
     value = moments.value.reshape(-1)
-    se = np.sqrt(np.maximum(moments.variance.reshape(-1), 0))
+    variance = moments.variance.reshape(-1)
+    se = np.sqrt(np.where(variance > ROUNDING * (1 + np.abs(value)), variance, 0))
     return Estimate(name, value, se, value - z * se, value + z * se, "exact" if exact else "unbiased")
 
 
@@ -169,7 +173,8 @@ def _fieller(name: str, ratio: Ratio, exact: bool, z: float) -> Estimate:
     v_top, v_bottom = (np.maximum(m.variance.reshape(-1), 0) for m in (ratio.numerator, ratio.denominator))
     c = ratio.covariance.reshape(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.where(bottom == 0, np.nan, top / bottom)
+        nobody = np.abs(bottom) <= 1e-9 * np.sqrt(v_bottom) + ROUNDING
+        value = np.where(nobody, np.nan, top / bottom)
         se = np.sqrt(np.maximum(v_top - 2 * value * c + value**2 * v_bottom, 0)) / np.abs(bottom)
         square, middle = bottom**2 - z * z * v_bottom, top * bottom - z * z * c
         root = np.sqrt(np.maximum(middle**2 - square * (top**2 - z * z * v_top), 0))

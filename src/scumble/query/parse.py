@@ -85,6 +85,7 @@ def parse(sql: str, columns: Sequence[str]) -> Query:
     if len(set(names)) != len(names):
         twice = next(n for n in names if names.count(n) > 1)
         raise QueryError(f"two columns of the answer are called {twice!r}; name them apart with AS")
+    _refuse_clashes(outputs)
     where = select.args.get("where")
     return Query(
         outputs,
@@ -94,6 +95,17 @@ def parse(sql: str, columns: Sequence[str]) -> Query:
         _whole(select.args.get("limit"), "LIMIT"),
         _whole(select.args.get("offset"), "OFFSET") or 0,
     )
+
+
+def _refuse_clashes(outputs: Sequence[Aggregate | Group]) -> None:
+    """An aggregate a comes with a_se, a_low and a_high; nothing else may have these names."""
+    names = {output.name for output in outputs}
+    for output in outputs:
+        for suffix in ("_se", "_low", "_high"):
+            if isinstance(output, Aggregate) and output.name + suffix in names:
+                raise QueryError(
+                    f"the answer has a column {output.name + suffix!r} of its own, beside {output.name!r}; choose another name with AS"
+                )
 
 
 def _select(sql: str) -> exp.Select:
@@ -161,7 +173,11 @@ def _group(expression: exp.Expression, select: exp.Select, aliases: dict[str, ex
         if not 1 <= place <= len(select.expressions):
             raise QueryError(f"GROUP BY {place} points outside of the SELECT list")
         return _group(select.expressions[place - 1], select, aliases)
-    if isinstance(expression, exp.Column) and expression.name in aliases:
+    if (
+        isinstance(expression, exp.Column)
+        and expression.name in aliases
+        and not aliases[expression.name].find(exp.AggFunc)
+    ):
         return Group(expression.name, aliases[expression.name])
     named = next((alias for alias, inner in aliases.items() if inner == expression), None)
     return Group(named or _plain_name(expression), expression)

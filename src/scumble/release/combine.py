@@ -36,6 +36,8 @@ def stack(parts: Sequence[Release]) -> Combined:
     first = parts[0].manifest
     for part in parts[1:]:
         _demand_same(parts[0].path, first, part.path, part.manifest)
+    if len({part.manifest.digest for part in parts}) < len(parts):
+        raise ReleaseError("the same release is named twice; each owner's rows are counted once")
     rows = sum(part.manifest.rows for part in parts)
     return Combined(parts, first.model_copy(update={"rows": rows}), None)
 

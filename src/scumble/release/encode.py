@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -32,6 +33,12 @@ def published_type(kind: pa.DataType) -> pa.DataType:
     return pa.string() if pa.types.is_string_view(inner) else inner
 
 
+def used_places(column: pa.DictionaryArray) -> npt.NDArray[np.intp]:
+    """Which entries of its dictionary a column has rows of: a filtered frame keeps the words of those who were filtered out."""
+    places = column.indices.drop_null().to_numpy(zero_copy_only=False)
+    return np.flatnonzero(np.bincount(places, minlength=len(column.dictionary)))
+
+
 class Vocabulary:
     """The values of a text column, numbered as they come."""
 
@@ -40,10 +47,13 @@ class Vocabulary:
         self._numbers: dict[str, int] = {}
 
     def encode(self, column: pa.DictionaryArray) -> pa.Array:
-        """The numbers of a column's values; a missing value stays missing."""
-        words = column.dictionary.to_pylist()
-        numbers = np.array([self._numbers.setdefault(word, len(self._numbers)) for word in words], dtype=np.int32)
-        return pa.array(numbers).take(column.indices) if words else pa.nulls(len(column), pa.int32())
+        """The numbers of a column's values; a missing value stays missing, and a word that no row has is not learnt."""
+        words, used = column.dictionary.to_pylist(), used_places(column)
+        numbers: list[int | None] = [None] * len(words)
+        for place in used.tolist():
+            if words[place] is not None:
+                numbers[place] = self._numbers.setdefault(words[place], len(self._numbers))
+        return pa.array(numbers, pa.int32()).take(column.indices) if words else pa.nulls(len(column), pa.int32())
 
     def decode(self, column: pa.Array) -> pa.Array:
         """Numbers as a dictionary in sorted order."""

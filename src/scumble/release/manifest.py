@@ -21,7 +21,7 @@ from pydantic import Field, ValidationError
 from scumble.channel import Channel
 from scumble.coins import Coins, spread
 from scumble.domain import Categories, Domain, Grid
-from scumble.errors import ReleaseError
+from scumble.errors import ChangedRelease, ReleaseError
 from scumble.privacy.guarantee import Guarantee
 from scumble.schema import Coarsen, Model, first_problem
 
@@ -280,9 +280,14 @@ def read_manifest(folder: Path) -> Manifest:
         text = path.read_text(encoding="utf-8")
         document = json.loads(text)
     except (FileNotFoundError, NotADirectoryError):
-        raise ReleaseError(f"{str(folder)!r} is not a release: it has no {NAME}") from None
+        why = (
+            f"is not a release: it has no {NAME}"
+            if folder.exists()
+            else "is not a release: there is nothing of that name"
+        )
+        raise ReleaseError(f"{str(folder)!r} {why}") from None
     except (json.JSONDecodeError, UnicodeDecodeError, OSError):
-        raise ReleaseError(
+        raise ChangedRelease(
             f"{NAME} of {folder.name!r} cannot be read; get the release again from its publisher"
         ) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -293,7 +298,7 @@ def read_manifest(folder: Path) -> Manifest:
         )
     document.pop("digest", None)
     if _text(document) != text:
-        raise ReleaseError(
+        raise ChangedRelease(
             f"{NAME} of {folder.name!r} was changed after it was written; get the release again from its publisher"
         )
     try:

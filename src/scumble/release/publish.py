@@ -22,7 +22,8 @@ from scumble.errors import ParameterError, ReleaseError, SchemaError, TableError
 from scumble.mechanisms import COUNTING, Plan, Profile
 from scumble.mechanisms import plan as make_plan
 from scumble.mechanisms.partitioned import SUBTABLE
-from scumble.release.encode import published_type
+from scumble.privacy.guarantee import CONDITIONS, KEYED, Guarantee
+from scumble.release.encode import published_type, used_places
 from scumble.release.manifest import NAME, Manifest, Randomness
 from scumble.release.perturb import Independent
 from scumble.release.perturb_own import OwnDistribution, Swapped
@@ -119,9 +120,10 @@ def distinct_values(table: Table, names: list[str]) -> dict[str, list[Any]]:
     for batch in table.batches(names):
         for name in names:
             column = batch.column(name)
-            seen[name].update(
-                (column.dictionary if pa.types.is_dictionary(column.type) else column.unique()).to_pylist()
-            )
+            if pa.types.is_dictionary(column.type):
+                seen[name].update(column.dictionary.take(pa.array(used_places(column))).to_pylist())
+            else:
+                seen[name].update(column.unique().to_pylist())
             if column.null_count:
                 seen[name].add(None)
             if len(seen[name]) > 100_000:
@@ -142,6 +144,10 @@ def publish_table(
     spec = spec.for_schema(table.schema)
     demand_free(out, overwrite)
     found = profile(table, spec)
+    if coinage.key is not None and found.from_data:
+        raise ParameterError(
+            f"coins by key need a declared domain for {found.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
+        )
     plan = make_plan(found, spec)
     with staging(out, overwrite) as folder:
         job = Job(table, spec, found, plan, coinage, folder, progress or (lambda done, of: None))
@@ -151,7 +157,7 @@ def publish_table(
             mechanism=plan.mechanism,
             rows=printed.rows,
             columns=printed.columns,
-            guarantees=plan.guarantees,
+            guarantees=[_under(coinage, guarantee) for guarantee in plan.guarantees],
             not_covered=plan.not_covered,
             depends_on_data=plan.depends_on_data,
             randomness=_randomness(coinage),
@@ -164,6 +170,15 @@ def publish_table(
         whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *printed.files]})
         (folder / NAME).write_text(whole.text(), encoding="utf-8")
     return plan
+
+
+def _under(coinage: Coinage, guarantee: Guarantee) -> Guarantee:
+    """A guarantee with the condition that keyed coins have in the place of fresh ones."""
+    if coinage.key is None:
+        return guarantee
+    return guarantee.model_copy(
+        update={"conditions": [KEYED if c == CONDITIONS[1] else c for c in guarantee.conditions]}
+    )
 
 
 def _randomness(coinage: Coinage) -> Randomness:
@@ -180,7 +195,7 @@ def demand_free(out: Path, overwrite: bool) -> None:
             raise ReleaseError(f"there is no folder {str(out.absolute().parent)!r} to write the release into")
         return
     if not overwrite:
-        raise ReleaseError(f"{str(out)!r} exists and is kept; choose another name, or say --overwrite")
+        raise ReleaseError(f"{str(out)!r} exists and is kept; choose another name, or say --overwrite (overwrite=True)")
     if not (out / NAME).exists():
         raise ReleaseError(f"{str(out)!r} exists and is not a release, so it is kept; choose another name")
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from scumble.channel import Channel
 from scumble.engines.engine import TABLE, Engine
-from scumble.errors import ParameterError, ReleaseError
+from scumble.errors import ChangedRelease, ParameterError, ReleaseError
 from scumble.estimate import Estimates
 from scumble.query.compile import Published
 from scumble.release.counted import counted_release
@@ -127,7 +127,7 @@ def open_release(path: str | Path) -> Release:
     with ThreadPoolExecutor() as pool:
         for problem in pool.map(lambda file: changed(folder, file), manifest.files):
             if problem:
-                raise ReleaseError(problem)
+                raise ChangedRelease(problem)
     return Release(folder, manifest)
 
 
