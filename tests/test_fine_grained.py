@@ -67,15 +67,16 @@ def test_the_guarantee_fails_for_a_channel_that_keeps_more() -> None:
     assert all(check.passed for check in verify(release))
 
 
-def test_posteriors_of_the_table_are_stated_exactly() -> None:
-    """With theta = 3 no posterior passes 3 f under the table's frequencies; the stated extremes are those of the whole matrix."""
+def test_posteriors_of_the_table_are_stated_in_two_digits_outward() -> None:
+    """With theta = 3 no posterior passes 3 f under the table's frequencies; the stated extremes hold, and are no more exact than needed."""
     release = publish(settings={"theta": 3})
     table = posteriors(release.manifest.channels["disease"], COUNTS)
     f = COUNTS / COUNTS.sum()
     assert np.all(table <= np.minimum(3 * f, 1) * (1 + 1e-9))
     given = release.manifest.guarantees[0].parameters
-    assert given["largest_posterior"] == pytest.approx(table.max())
-    assert given["smallest_posterior"] == pytest.approx(table.min())
+    assert table.max() <= given["largest_posterior"] < table.max() + 0.01
+    assert table.min() - 0.01 < given["smallest_posterior"] <= table.min()
+    assert given["largest_posterior"] == round(given["largest_posterior"], 2)
 
 
 def test_conditions_follow_what_was_taken_from_the_data() -> None:

@@ -212,8 +212,9 @@ def _value_odds(column: _Column, settings: Settings, conditions: list[str]) -> G
     if _from_data(settings):
         worst = worst_posteriors(column.coins.channel(), column.counts)
         parameters |= {
-            "largest_posterior": float(worst.largest[protected].max()),
-            "smallest_posterior": float(worst.smallest[protected].min()),
+            # in two digits, outward: exact ones would give counts away
+            "largest_posterior": math.ceil(100 * float(worst.largest[protected].max())) / 100,
+            "smallest_posterior": math.floor(100 * float(worst.smallest[protected].min())) / 100,
         }
     return Guarantee(
         kind="value_odds",
@@ -238,7 +239,7 @@ def _dependence(columns: list[_Column], settings: Settings) -> list[str]:
         if _from_data(settings):
             found.append(
                 f"The retentions of {column.name!r}, and the largest and smallest posterior beside the guarantee, were computed from the counts "
-                "of its values: they tell which values are frequent."
+                "of its values: they tell which values are frequent, and about how frequent."
             )
     return found
 
