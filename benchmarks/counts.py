@@ -67,4 +67,9 @@ def figures() -> Iterator[Figure]:
         base = peak_memory("import scumble.api, scumble.release.publish_columns")
         growth = (memory[1] - base) / (memory[0] - base)
         yield Figure("peak memory columnizing 5M ratings", memory[1], 2048, unit="MiB")
-        yield Figure("its growth for 4 times the ratings", growth, 4.4, detail=f"{memory[0]:.0f} to {memory[1]:.0f} MiB, {base:.0f} before the first")
+        yield Figure(
+            "its growth for 4 times the ratings",
+            growth,
+            4.4,
+            detail=f"{memory[0]:.0f} to {memory[1]:.0f} MiB, {base:.0f} before the first",
+        )
