@@ -38,7 +38,7 @@ from scumble.coins import Coins
 from scumble.entropy import Entropy
 from scumble.mechanisms import Plan, fine_grain, partition
 from scumble.mechanisms.baselines.anatomy import anatomize
-from scumble.mechanisms.fine_grain import gammas_from_tolerance
+from scumble.mechanisms.fine_graining import gammas_from_tolerance
 from scumble.mechanisms.utility import record_utility
 
 CENSUS = Path(__file__).parents[2] / "shared" / "data" / "census_occ.parquet"

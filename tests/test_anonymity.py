@@ -10,7 +10,7 @@ import pytest
 
 from scumble.errors import ParameterError
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
-from scumble.mechanisms.suppression import suppression
+from scumble.mechanisms.suppressing import suppression
 from scumble.privacy.anonymity import Algorithm, Dataset, check_algorithm, check_cells, check_suppression, exp_interval
 
 PARAMETERS = [

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scumble.channel import Channel, gamma_bound
 from scumble.coins import Coins
 from scumble.errors import ParameterError
-from scumble.mechanisms.fine_grain import fine_grain, gammas_from_scores
+from scumble.mechanisms.fine_graining import fine_grain, gammas_from_scores
 from scumble.mechanisms.utility import expected_error, record_utility
 from scumble.privacy import posteriors
 

@@ -14,7 +14,7 @@ from scumble.channel import gamma_bound
 from scumble.errors import ParameterError
 from scumble.privacy import posteriors
 
-module = import_module("scumble.mechanisms.partition")
+module = import_module("scumble.mechanisms.partitioning")
 merging = import_module("scumble.mechanisms.merge")
 partition = module.partition
 

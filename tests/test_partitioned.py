@@ -14,7 +14,7 @@ from scumble.coins import Coins
 from scumble.entropy import Entropy
 from scumble.errors import ParameterError, SchemaError, TableError
 from scumble.mechanisms import Profile, plan
-from scumble.mechanisms.partition import partition
+from scumble.mechanisms.partitioning import partition
 from scumble.privacy import posteriors
 from scumble.privacy.values import fall, rise, worst_posteriors
 from scumble.release.subtables import Subtables, deal

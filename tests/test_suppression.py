@@ -9,7 +9,7 @@ import pytest
 
 from scumble.entropy import Entropy, Stream
 from scumble.errors import ParameterError
-from scumble.mechanisms.suppression import BITS, HEAD, coins, equal_coins, first_released, suppression, thresholds
+from scumble.mechanisms.suppressing import BITS, HEAD, coins, equal_coins, first_released, suppression, thresholds
 
 LN5 = math.log(5)
 RELEASED = [(10, 1e-3, 15), (10, 1e-5, 23), (10, 1e-7, 30), (3, 1e-5, 13), (20, 1e-5, 35)]

@@ -118,7 +118,7 @@ def test_the_manifest_says_what_is_promised_and_verify_recomputes_it(table: pa.T
 
 
 def test_a_small_swapped_table_keeps_its_bound() -> None:
-    """n = 10, one rare row: the row's own value is in the pool. 40,000 publications of the codes; false alarm 1e-6."""
+    """n = 10, one rare row: the row's own value is in the pool. 12,000 publications of the codes; false alarm 1e-6."""
     from scumble.coins import own_threshold
     from scumble.entropy import Entropy
     from scumble.privacy.breach import swapping_posterior
@@ -126,12 +126,12 @@ def test_a_small_swapped_table_keeps_its_bound() -> None:
 
     codes, seen, true = np.array([1] + [0] * 9, dtype=np.uint8), 0, 0
     coins = {"value": own_threshold(4 / 9, 2)}
-    for seed in range(40_000):
+    for seed in range(12_000):
         way = Swapped(coins, {"value": np.array([9, 1])}, Entropy.seeded(seed))
         published = way.apply(0, {"value": codes}, None, way.prepare(0, {"value": codes}))["value"]
         seen += int(published.sum())
         true += int(published[0])
-    expected, error = swapping_posterior(4 / 9, 0.1, 10), 0.5 / np.sqrt(40_000)
+    expected, error = swapping_posterior(4 / 9, 0.1, 10), 0.5 / np.sqrt(12_000)
     assert abs(true / seen - expected) < 5 * error
     assert abs(true / seen - swapping_posterior(4 / 9, 0.1)) > 5 * error
 

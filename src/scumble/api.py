@@ -16,7 +16,6 @@ from scumble.errors import ParameterError, SchemaError, did_you_mean
 from scumble.keyed import read_key
 from scumble.release.encode import is_text, published_type
 from scumble.release.press import Coinage, Progress
-from scumble.release.publish import publish_table
 from scumble.release.release import Release, open_release
 from scumble.schema import ColumnSpec, Spec, Target, first_problem, read_spec
 from scumble.tables import Table, read
@@ -66,6 +65,8 @@ def publish(
     key, id     coins by key (bytes or a file) and id column, for repeated publication of the same people
     seed        INSECURE repeatable coins, for tests; the manifest will say so
     """
+    from scumble.release.publish import publish_table  # opening and asking need none of it
+
     target = {"rho1": rho1, "rho2": rho2, "gamma": gamma, "epsilon": epsilon, "retain": retain}
     if isinstance(table, str | Path) and Path(table).suffix == ".toml":
         if sensitive is not None or public is not None or drop or domains or coarsen:

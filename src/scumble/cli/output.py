@@ -5,13 +5,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
 from scumble.estimate import Estimates
-from scumble.release.press import Progress
+
+if TYPE_CHECKING:
+    from scumble.release.press import Progress
 
 
 class Format(StrEnum):
@@ -52,7 +54,7 @@ def print_estimates(answer: Estimates) -> None:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Progress | None]:
+def progress_bar(label: str) -> Iterator["Progress | None"]:
     """A bar on the terminal; nothing where there is none."""
     if not sys.stderr.isatty():
         yield None

@@ -1,36 +1,47 @@
-"""Algorithms that turn a profile of a table and a privacy target into a plan."""
+"""Algorithms that turn a profile of a table and a privacy target into a plan.
 
-from collections.abc import Callable
+Each is loaded when it is named: some of them need SciPy, which takes a while.
+"""
+
+from importlib import import_module
+from typing import Any
 
 from scumble.errors import ParameterError, did_you_mean
-from scumble.mechanisms import columnized, fine_grained, k_dgs, noisy_counts, partitioned, sps, swapped, uniform
-from scumble.mechanisms.fine_grain import fine_grain
-from scumble.mechanisms.partition import partition
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.mechanisms.suppression import suppression
 from scumble.schema import Spec
 
 COUNTING: set[str] = {"identity", "swapped", "fine_grain", "partitioned"}
 """Mechanisms that plan with the counts of the sensitive columns, which one scan gives them."""
 
-PLANNERS: dict[str, Callable[[Profile, Spec], Plan]] = {
-    "uniform": uniform.plan,
-    "sps": sps.plan,
-    "identity": swapped.plan_identity,
-    "swapped": swapped.plan_swapped,
-    "fine_grain": fine_grained.plan,
-    "partitioned": partitioned.plan,
-    "k_dgs": k_dgs.plan,
-    "noisy_counts": noisy_counts.plan,
-    "columnized": columnized.plan,
+PLANNERS = {
+    "uniform": ("uniform", "plan"),
+    "identity": ("swapped", "plan_identity"),
+    "swapped": ("swapped", "plan_swapped"),
+    "fine_grain": ("fine_grained", "plan"),
+    "partitioned": ("partitioned", "plan"),
+    "sps": ("sps", "plan"),
+    "k_dgs": ("k_dgs", "plan"),
+    "noisy_counts": ("noisy_counts", "plan"),
+    "columnized": ("columnized", "plan"),
 }
+"""The module and the function that plan each mechanism."""
+
+PURE = {"fine_grain": "fine_graining", "partition": "partitioning", "suppression": "suppressing"}
+"""Planning as functions of counts, apart from tables and files, and the modules that have them."""
+
+__all__ = ["COUNTING", "PLANNERS", "Plan", "Profile", "plan", *PURE]
 
 
 def plan(profile: Profile, spec: Spec) -> Plan:
     """The plan of the mechanism that the spec names."""
     if spec.mechanism not in PLANNERS:
         raise ParameterError(f"there is no mechanism {spec.mechanism!r}{did_you_mean(spec.mechanism, PLANNERS)}")
-    return PLANNERS[spec.mechanism](profile, spec)
+    module, function = PLANNERS[spec.mechanism]
+    made: Plan = getattr(import_module(f"scumble.mechanisms.{module}"), function)(profile, spec)
+    return made
 
 
-__all__ = ["COUNTING", "PLANNERS", "Plan", "Profile", "fine_grain", "partition", "plan", "suppression"]
+def __getattr__(name: str) -> Any:
+    if name not in PURE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"scumble.mechanisms.{PURE[name]}"), name)

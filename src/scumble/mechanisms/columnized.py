@@ -20,7 +20,7 @@ from scumble.mechanisms.noisy_counts import (
     practical,
 )
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.mechanisms.suppression import demand_epsilon
+from scumble.mechanisms.suppressing import demand_epsilon
 from scumble.parameters import number
 from scumble.privacy.guarantee import Guarantee
 from scumble.schema import Model, Number, Spec

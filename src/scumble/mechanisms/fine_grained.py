@@ -20,7 +20,7 @@ from scumble.channel import Channel, Vector, gamma_bound
 from scumble.coins import Coins
 from scumble.domain import Domain
 from scumble.errors import ParameterError, SchemaError
-from scumble.mechanisms.fine_grain import fine_grain, gammas_from_scores, gammas_from_tolerance
+from scumble.mechanisms.fine_graining import fine_grain, gammas_from_scores, gammas_from_tolerance
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.settings import names, places
 from scumble.mechanisms.utility import record_utility

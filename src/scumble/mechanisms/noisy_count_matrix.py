@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from scumble.entropy import Stream
 from scumble.errors import ParameterError
-from scumble.mechanisms.suppression import (
+from scumble.mechanisms.suppressing import (
     BITS,
     Counts,
     Vector,

@@ -22,8 +22,8 @@ from scumble.channel import Channel, Vector
 from scumble.coins import Coins
 from scumble.domain import Domain
 from scumble.errors import InternalError, ParameterError, SchemaError
-from scumble.mechanisms.fine_grain import fine_grain
-from scumble.mechanisms.partition import Partition, partition
+from scumble.mechanisms.fine_graining import fine_grain
+from scumble.mechanisms.partitioning import Partition, partition
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.settings import names, places
 from scumble.parameters import number

@@ -59,6 +59,8 @@ class CountedRelease:
     domains: dict[str, Domain] | None
     """Where every tuple of the domain was counted."""
     c_star: int
+    complete: bool = False
+    """Whether every row was published, as boxes are."""
 
 
 def ask_counts(sql: str, release: CountedRelease, level: Any) -> Estimates:
@@ -166,8 +168,14 @@ def _estimate(name: str, found: Sums, release: CountedRelease, share: float) -> 
         others = found.all_value - found.value, np.maximum(found.all_variance - found.variance, 0)
         rest_low, _ = _interval(*others, found.all_tuples - found.tuples, release, share)
         bound = np.maximum(release.total - rest_low, low)
-    method = "published" if release.noise is None else "unbiased"
-    return Estimate(name, found.value, se, low, high, method, bound)
+    if (
+        release.noise is None
+    ):  # exact for what was published; suppressed rows may add to it, up to the bound or without a known one
+        most = np.full_like(found.value, np.inf) if bound is None else bound
+        if release.complete:
+            return Estimate(name, found.value, se, found.value, found.value, "published")
+        return Estimate(name, found.value, np.full_like(se, np.nan), found.value, most, "published", bound)
+    return Estimate(name, found.value, se, low, high, "unbiased", bound)
 
 
 def _interval(
@@ -208,7 +216,7 @@ def _groups(query: Query, found: Sums) -> pa.Table:
 
 def _notes(release: CountedRelease, tables: Sequence[CountedTable], found: Sums) -> list[str]:
     notes: list[str] = []
-    if release.domains is not None:
+    if release.domains is not None or release.complete:
         return notes
     if release.transactions is None and len(release.tables) > 1:
         notes.append(f"answered from {tables[0].name}: {', '.join(map(str, tables[0].attributes))}")

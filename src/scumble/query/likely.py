@@ -61,7 +61,11 @@ def likely(
     note = f"likelihood: {len(found)} tables of states ({ways or 'none'}), at most {gap:.1e} of log-likelihood from the best"
     if not all(each.converged for each in found):
         note += "; NOT converged everywhere"
-    return estimates, [note, "intervals: parametric bootstrap of the unbiased pivot, cut to what is possible"]
+    return estimates, [
+        note,
+        "never negative, and for that biased toward the middle where few rows have a value; intervals: parametric bootstrap of the "
+        "unbiased pivot, cut to what is possible and widened to hold the estimate",
+    ]
 
 
 def _fit(part: Reconstruction, sums: Tensor) -> Fit:

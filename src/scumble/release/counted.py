@@ -24,5 +24,12 @@ def counted_release(folder: Path, manifest: Manifest) -> CountedRelease:
     kinds = {column.name: column.type for column in manifest.columns}
     domains = {n: d.domain(kinds[n]) for n, d in (record.domains or {}).items()} if record.domains else None
     return CountedRelease(
-        names, tables or [whole], noise, record.total, record.transactions, domains, record.c_star or 1
+        names,
+        tables or [whole],
+        noise,
+        record.total,
+        record.transactions,
+        domains,
+        record.c_star or 1,
+        record.matrix == "boxes",
     )
