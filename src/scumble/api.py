@@ -15,6 +15,7 @@ from scumble.entropy import Entropy
 from scumble.errors import ParameterError, SchemaError, did_you_mean
 from scumble.keyed import read_key
 from scumble.release.encode import is_text, published_type
+from scumble.release.manifest import read_manifest
 from scumble.release.press import Coinage, Progress
 from scumble.release.release import Release, open_release
 from scumble.schema import ColumnSpec, Spec, Target, first_problem, read_spec
@@ -85,7 +86,7 @@ def publish(
     plan = publish_table(source, spec, folder, coinage, overwrite=overwrite, progress=progress)
     for text in plan.warnings:
         warnings.warn(text, stacklevel=2)
-    return open_release(folder)
+    return Release(folder, read_manifest(folder))  # written this moment: its hashes need no check
 
 
 def open(path: str | Path, *more: str | Path, on: str | None = None) -> Release:

@@ -48,12 +48,15 @@ class Vocabulary:
 
     def encode(self, column: pa.DictionaryArray) -> pa.Array:
         """The numbers of a column's values; a missing value stays missing, and a word that no row has is not learnt."""
-        words, used = column.dictionary.to_pylist(), used_places(column)
-        numbers: list[int | None] = [None] * len(words)
-        for place in used.tolist():
-            if words[place] is not None:
-                numbers[place] = self._numbers.setdefault(words[place], len(self._numbers))
-        return pa.array(numbers, pa.int32()).take(column.indices) if words else pa.nulls(len(column), pa.int32())
+        words = column.dictionary.to_pylist()
+        if any(
+            word not in self._numbers for word in words
+        ):  # mostly all are known, and which are used need not be found out
+            for place in used_places(column).tolist():
+                if words[place] is not None:
+                    self._numbers.setdefault(words[place], len(self._numbers))
+        numbers = pa.array([self._numbers.get(word) for word in words], pa.int32())
+        return numbers.take(column.indices) if words else pa.nulls(len(column), pa.int32())
 
     def decode(self, column: pa.Array) -> pa.Array:
         """Numbers as a dictionary in sorted order."""
