@@ -235,6 +235,24 @@ def test_a_word_outside_the_domain_is_noted(release: scumble.Release) -> None:
     assert "did you mean 'asthma'?" in answer.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("condition", "noted"),
+    [
+        ("visits BETWEEN 5 AND 99", ["99"]),
+        ("visits > -3", ["-3"]),
+        ("visits IN (2, 50)", ["50"]),
+        ("visits >= 0 AND visits <= 10", []),
+    ],
+)
+def test_a_range_beyond_the_domain_is_cut_with_a_note(
+    condition: str, noted: list[str], release: scumble.Release
+) -> None:
+    answer = release.query(f"SELECT COUNT(*) AS n FROM release WHERE {condition}")
+    assert [note.split()[0] for note in answer.notes if "is cut there" in note] == noted
+    if "99" in condition:
+        assert answer["n"].value == release.query("SELECT COUNT(*) AS n FROM release WHERE visits >= 5")["n"].value
+
+
 def test_few_matching_rows_are_noted(release: scumble.Release) -> None:
     answer = release.query("SELECT COUNT(*) AS n FROM release WHERE disease = 'hiv' AND age = 33 AND sex = 'F'")
     assert "fewer than 10 published rows" in answer.notes[0]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from scumble.channel import Channel
-from scumble.domain import Categories, Domain
+from scumble.domain import Categories, Domain, Grid
 from scumble.engines.engine import FALSE, TRUE, Engine
 from scumble.errors import QueryError, did_you_mean
 
@@ -174,12 +174,32 @@ def _tree(part: exp.Expression, domains: dict[str, Domain], engine: Engine, note
 
 
 def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[str]) -> None:
-    """A word that the domain does not have is more often a typing error than a question."""
+    """A word that the domain does not have is more often a typing error than a question; a range beyond it is cut."""
+    if isinstance(domain, Grid):
+        low, high = float(domain.low), float(domain.high)
+        beyond = [number for number in _numbers(part) if not low <= number <= high]
+        notes.extend(
+            f"{n:g} is outside the domain of {name!r}, {domain.low} to {domain.high}: the range is cut there"
+            for n in beyond
+        )
     if not isinstance(domain, Categories) or part.find(exp.Func, exp.Like, exp.RegexpLike):
         return
     listed = [str(v) for v in domain.listed]
     words = [literal.name for literal in part.find_all(exp.Literal) if literal.is_string]
     notes.extend(f"{w!r} is not a value of {name!r}{did_you_mean(w, listed)}" for w in words if w not in listed)
+
+
+def _numbers(part: exp.Expression) -> list[float]:
+    """The numbers that a column is compared with."""
+    found = []
+    for literal in part.find_all(exp.Literal):
+        if not literal.is_string and isinstance(_outer(literal).parent, exp.Binary | exp.Between | exp.In):
+            found.append(-float(literal.name) if isinstance(literal.parent, exp.Neg) else float(literal.name))
+    return found
+
+
+def _outer(literal: exp.Expression) -> exp.Expression:
+    return literal.parent if isinstance(literal.parent, exp.Neg) else literal
 
 
 def _conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
