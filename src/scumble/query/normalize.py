@@ -191,11 +191,9 @@ def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[s
 
 def _numbers(part: exp.Expression) -> list[float]:
     """The numbers that a column is compared with."""
-    found = []
-    for literal in part.find_all(exp.Literal):
-        if not literal.is_string and isinstance(_outer(literal).parent, exp.Binary | exp.Between | exp.In):
-            found.append(-float(literal.name) if isinstance(literal.parent, exp.Neg) else float(literal.name))
-    return found
+    compared = (exp.Binary, exp.Between, exp.In)
+    literals = [x for x in part.find_all(exp.Literal) if not x.is_string and isinstance(_outer(x).parent, compared)]
+    return [-float(x.name) if isinstance(x.parent, exp.Neg) else float(x.name) for x in literals]
 
 
 def _outer(literal: exp.Expression) -> exp.Expression:
