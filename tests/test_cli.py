@@ -15,6 +15,7 @@ from scumble.__main__ import main
 from scumble.cli import app
 
 ROOT = Path(__file__).parents[1]
+PUBLISH = "publish patients.csv --sensitive disease --drop name --retain 0.5 --domain-from-data -o r".split()
 
 
 @pytest.fixture
@@ -128,19 +129,7 @@ def test_init_keeps_an_existing_spec(csv: Path) -> None:
 def test_a_verification_that_fails_exits_with_1(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from scumble.release import verify as module
 
-    run(
-        "publish",
-        "patients.csv",
-        "--sensitive",
-        "disease",
-        "--drop",
-        "name",
-        "--retain",
-        "0.5",
-        "--domain-from-data",
-        "-o",
-        "r",
-    )
+    run(*PUBLISH)
     monkeypatch.setattr(module, "FALSE_ALARM", 2.0)
     result = CliRunner().invoke(app, ["verify", "r"])
     assert result.exit_code == 1
@@ -171,19 +160,7 @@ def test_the_version_is_printed() -> None:
 
 
 def test_a_changed_release_fails_its_verification(csv: Path) -> None:
-    run(
-        "publish",
-        "patients.csv",
-        "--sensitive",
-        "disease",
-        "--drop",
-        "name",
-        "--retain",
-        "0.5",
-        "--domain-from-data",
-        "-o",
-        "r",
-    )
+    run(*PUBLISH)
     (csv.parent / "r" / "README.md").write_text("other words")
     assert "FAIL  hashes: README.md" in run("verify", "r", code=1)
     assert "was changed after it was written" in run("query", "r", "SELECT COUNT(*) FROM release", code=2)
