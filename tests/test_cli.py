@@ -15,7 +15,19 @@ from scumble.__main__ import main
 from scumble.cli import app
 
 ROOT = Path(__file__).parents[1]
-PUBLISH = "publish patients.csv --sensitive disease --drop name --retain 0.5 --domain-from-data -o r".split()
+PUBLISH = [
+    "publish",
+    "patients.csv",
+    "--sensitive",
+    "disease",
+    "--drop",
+    "name",
+    "--retain",
+    "0.5",
+    "--domain-from-data",
+    "-o",
+    "r",
+]
 
 
 @pytest.fixture
