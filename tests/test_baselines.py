@@ -1,17 +1,22 @@
 """The systems to compare with: what each promises, and that its estimator estimates."""
 
+from typing import Any
+
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import scumble
 from scumble.entropy import Entropy
-from scumble.errors import ParameterError
+from scumble.errors import ParameterError, QueryError, SchemaError
 from scumble.mechanisms.baselines.alpha_beta import AlphaBeta
-from scumble.mechanisms.baselines.anatomy import anatomize, buckets, suppressed
+from scumble.mechanisms.baselines.anatomy import Anatomy, anatomize, buckets, suppressed
 from scumble.mechanisms.baselines.frapp import Frapp
 from scumble.mechanisms.baselines.perturbed_generalization import halved, publish
+from scumble.release.release import Release
+from scumble.release.verify import verify
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -133,3 +138,65 @@ def test_perturbed_generalization_groups_and_estimates() -> None:
     assert abs(values.mean() - (codes == 1).sum()) < 5 * values.std() / 10
     with pytest.raises(ParameterError, match="k is a number of rows"):
         publish(public, codes, 4, 2000, 9.0, Entropy.seeded(1).stream("pg"))
+
+
+@pytest.fixture(scope="module")
+def patients() -> pa.Table:
+    draw = np.random.default_rng(9)
+    names = np.array(["flu", "cold", "asthma", "hiv"])
+    return pa.table(
+        {"age": draw.integers(20, 60, 3000), "disease": names[draw.choice(4, 3000, p=[0.6, 0.2, 0.15, 0.05])]}
+    )
+
+
+def anatomy(table: pa.Table, **more: Any) -> scumble.Release:
+    domains = {"disease": ["flu", "cold", "asthma", "hiv"]}
+    return scumble.publish(
+        table, sensitive=["disease"], domains=domains, mechanism="anatomy", settings={"l": 2}, seed=1, **more
+    )
+
+
+def test_anatomy_on_disk_has_two_tables_that_verify(patients: pa.Table) -> None:
+    """Every bucket has as many rows as values, half of one value at most; a forged l is found out."""
+    release = anatomy(patients)
+    assert release.table("rows").column_names == ["age", "bucket"]
+    assert release.table("values").column_names == ["bucket", "disease", "count"]
+    assert release.manifest.rows == len(release.table("rows")) < 3000
+    assert all(check.passed for check in verify(release))
+    assert release.manifest.counted is not None
+    counted = release.manifest.counted.model_copy(update={"diversity": 3})
+    forged = Release(release.path, release.manifest.model_copy(update={"counted": counted}))
+    assert {check.name for check in verify(forged) if not check.passed} == {"buckets", "parameters"}
+    assert "JOIN 'values.parquet'" in (release.path / "README.md").read_text()
+    assert release.unique_rows() == 0
+
+
+def test_anatomy_answers_by_its_own_estimator(patients: pa.Table) -> None:
+    """Value and error by SQL are those of the arrays; values alone are exact."""
+    release = anatomy(patients)
+    rows, held = release.table("rows"), release.table("values")
+    names = pa.array(["flu", "cold", "asthma", "hiv"])
+    table = np.zeros((rows["bucket"].to_numpy().max() + 1, 4), dtype=np.int64)
+    table[held["bucket"].to_numpy(), pc.index_in(held["disease"], names).to_numpy()] = held["count"].to_numpy()
+    same = Anatomy(2, rows["bucket"].to_numpy(), table)
+    found = release.query("SELECT COUNT(*) AS n FROM release WHERE age < 30 AND disease = 'cold'")["n"]
+    expected = same.count(rows["age"].to_numpy() < 30, np.arange(4) == 1)
+    assert (found.value[0], found.se[0]) == pytest.approx(expected)
+    by = release.query("SELECT disease, COUNT(*) AS n FROM release GROUP BY disease ORDER BY n DESC LIMIT 3")
+    truth = pc.sum(pc.equal(patients["disease"], "cold")).as_py()
+    assert {row["disease"]: (row["n"], row["n_se"]) for row in by.to_list()}["cold"] == (pytest.approx(truth), 0)
+    assert release.query("SELECT COUNT(*) AS n FROM release WHERE age > 99")["n"].value.tolist() == [0]
+    with pytest.raises(QueryError, match="answers COUNT"):
+        release.query("SELECT AVG(age) AS a FROM release")
+
+
+def test_anatomy_refuses_what_it_cannot_keep(patients: pa.Table) -> None:
+    """A target, a second sensitive column, and a name that it needs itself."""
+    with pytest.raises(ParameterError, match="given by l"):
+        anatomy(patients, gamma=5)
+    with pytest.raises(SchemaError, match="that anatomy adds"):
+        anatomy(patients.rename_columns(["Bucket", "disease"]))
+    with pytest.raises(SchemaError, match="one sensitive column"):
+        scumble.publish(
+            patients, sensitive=["age", "disease"], domain_from_data=True, mechanism="anatomy", settings={"l": 2}
+        )

@@ -98,7 +98,7 @@ def command(
         )
     print(f"wrote {out}")
     summary(release)
-    if release.manifest.counted is None:
+    if release.manifest.counted is None or release.manifest.public:
         singling_out(release)
 
 

@@ -17,6 +17,13 @@ from scumble.release.release import Release
 
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
 
+BUCKETED = {
+    "bucket": "the bucket of the row",
+    "apart": "as it is, in a table of its own, by bucket",
+    "count": "how often the value is in the bucket",
+}
+"""What anatomy publishes beside the public columns."""
+
 
 def command(
     release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
@@ -65,7 +72,7 @@ def _details(release: Release) -> None:
     _list("conditions", list(dict.fromkeys(c for g in manifest.guarantees for c in g.conditions)))
     _list("not covered", manifest.not_covered)
     _list("taken from the data", manifest.depends_on_data or ["nothing: no parameter was computed from the table"])
-    if manifest.counted is None:
+    if manifest.counted is None or manifest.public:
         singling_out(release)
     keyed = (
         "keyed: the same person keeps the same published value in every release"
@@ -134,6 +141,8 @@ def published(column: ColumnRecord) -> str:
         return "how many rows of the table this one stands for"
     if column.role == "copies":
         return "how many copies of this row there are"
+    if column.role in BUCKETED:
+        return BUCKETED[column.role]
     if column.merged:
         return f"merged: {sum(len(m.values) for m in column.merged)} values became {len(column.merged)}"
     if column.coarsened is not None and column.coarsened.groups is not None:

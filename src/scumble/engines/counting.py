@@ -28,7 +28,7 @@ def count_tuples(source: Sequence[Path] | pa.RecordBatchReader, names: Sequence[
             connection.register("scumble_rows", source)
             place = "scumble_rows"
         else:
-            place = _files(source)
+            place = listed_files(source)
         counting = f'SELECT {listed}, COUNT(*) AS "{COUNT}" FROM {place} GROUP BY {listed} HAVING COUNT(*) >= {least}'
         try:
             return connection.sql(counting).to_arrow_table()
@@ -63,7 +63,7 @@ class CountedFiles:
         elif domains is not None:
             inner = self._domain(tables[0][0], columns, domains)
         else:
-            inner = _grouped(_files(tables[0][0]), columns)
+            inner = _grouped(listed_files(tables[0][0]), columns)
         above = f'"{COUNT}" > {rule.floor}' if rule.variance_above else "TRUE"
         self._connection.execute(
             f"""CREATE TEMP TABLE counted AS SELECT *,
@@ -99,7 +99,7 @@ class CountedFiles:
         same = " AND ".join(f"d.{quoted(name)} IS NOT DISTINCT FROM c.{quoted(name)}" for name in columns)
         return (
             f'SELECT d.*, COALESCE(c."{COUNT}", 0) AS "{COUNT}", row_number() OVER () AS "scumble tuple" FROM (FROM {crossed}) d '
-            f"LEFT JOIN ({_grouped(_files(files), columns)}) c ON {same}"
+            f"LEFT JOIN ({_grouped(listed_files(files), columns)}) c ON {same}"
         )
 
     def _patterns(self, tables: Sequence[tuple[Sequence[Path], Sequence[Any]]], roles: dict[str, str]) -> str:
@@ -115,7 +115,7 @@ class CountedFiles:
             pattern = quoted(roles["pattern"])
             parts.append(
                 f"""SELECT {listed}, COUNT(*) AS "{COUNT}", {place}::BIGINT << 40 | {pattern} AS "scumble tuple"
-                FROM {_files(files)} WHERE {quoted(roles["item"])} IN (SELECT item FROM items_{place}) GROUP BY {listed}, {pattern}"""
+                FROM {listed_files(files)} WHERE {quoted(roles["item"])} IN (SELECT item FROM items_{place}) GROUP BY {listed}, {pattern}"""
             )
         return " UNION ALL ".join(parts)
 
@@ -126,7 +126,8 @@ def _grouped(place: str, columns: Sequence[str]) -> str:
     return f'SELECT *, row_number() OVER () AS "scumble tuple" FROM ({counted})'
 
 
-def _files(files: Sequence[Path]) -> str:
+def listed_files(files: Sequence[Path]) -> str:
+    """Files as SQL reads them."""
     return "read_parquet([" + ", ".join("'" + str(file).replace("'", "''") + "'" for file in files) + "])"
 
 
@@ -150,6 +151,6 @@ def rare_tuples(files: Sequence[Path], names: Sequence[str], k: int) -> tuple[in
 def _over_counts(asked: str, files: Sequence[Path], names: Sequence[str]) -> tuple[Any, ...]:
     listed = ", ".join(quoted(name) for name in names)
     with duckdb.connect(config=CONFIG) as connection:
-        counted = f"SELECT COUNT(*) AS n FROM {_files(files)} GROUP BY {listed}"
+        counted = f"SELECT COUNT(*) AS n FROM {listed_files(files)} GROUP BY {listed}"
         found: tuple[Any, ...] = connection.sql(f"SELECT {asked} FROM ({counted})").fetchall()[0]
     return found

@@ -10,7 +10,7 @@ from scumble.errors import ParameterError, did_you_mean
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.schema import Spec
 
-COUNTING: set[str] = {"identity", "swapped", "fine_grain", "partitioned"}
+COUNTING: set[str] = {"identity", "swapped", "fine_grain", "partitioned", "anatomy"}
 """Mechanisms that plan with the counts of the sensitive columns, which one scan gives them."""
 
 PLANNERS = {
@@ -23,6 +23,7 @@ PLANNERS = {
     "k_dgs": ("k_dgs", "plan"),
     "noisy_counts": ("noisy_counts", "plan"),
     "columnized": ("columnized", "plan"),
+    "anatomy": ("baselines.anatomy", "plan"),
 }
 """The module and the function that plan each mechanism."""
 

@@ -191,6 +191,7 @@ def _subtable_posterior(given: Guarantee, strata: Sequence[dict[str, Channel]]) 
 
 BOUNDED: dict[str, Callable[[Guarantee, Sequence[dict[str, Channel]]], bool]] = {
     "value_odds": _value_odds,
+    "l_diversity": lambda given, strata: given.parameters["largest_share"] * given.parameters["l"] <= 1 + ROUNDING,
     "subtable_posterior": _subtable_posterior,
 }
 """Checks against bounds of single values or sub-tables, which look at all strata."""

@@ -134,7 +134,7 @@ class ColumnRecord(Model):
     """A column of the published table."""
 
     name: str
-    role: Literal["public", "sensitive", "stratum", "weight", "counted", "copies"]
+    role: Literal["public", "sensitive", "stratum", "weight", "counted", "copies", "bucket", "apart", "count"]
     type: str
     coarsened: Coarsen | None = None
     domain: DomainRecord | None = None
@@ -180,7 +180,7 @@ class TableRecord(Model):
 class CountedRecord(Model):
     """How tuples were counted, where a release publishes those that occur often."""
 
-    matrix: Literal["exact", "practical", "full", "boxes"]
+    matrix: Literal["exact", "practical", "full", "boxes", "anatomy"]
     k: int | None = None
     epsilon: float | None = None
     delta: float | None = None
@@ -194,6 +194,8 @@ class CountedRecord(Model):
     tables: list[TableRecord] | None = None
     schema_from: Literal["given", "budget"] | None = None
     c_star: int | None = None
+    diversity: int | None = None
+    """The l of anatomy, whose tables are `rows` and `values`."""
 
 
 class Manifest(Model):
@@ -262,6 +264,12 @@ class Manifest(Model):
     def data(self) -> list[str]:
         """The paths of the data files, relative to the release."""
         return [file.path for file in self.files if file.rows is not None]
+
+    @property
+    def rows_in(self) -> list[str]:
+        """Those of them that have the rows: all, but for the table of values that anatomy publishes beside them."""
+        apart = self.counted is not None and self.counted.matrix == "anatomy" and self.counted.tables
+        return apart[0].files if apart else self.data
 
     def text(self) -> str:
         """The canonical text, with its digest."""

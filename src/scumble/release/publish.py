@@ -28,6 +28,7 @@ from scumble.release.manifest import NAME, Manifest, Randomness
 from scumble.release.perturb import Independent
 from scumble.release.perturb_own import OwnDistribution, Swapped
 from scumble.release.press import Coinage, Job, Press, Printed, Progress
+from scumble.release.publish_anatomy import press_anatomy
 from scumble.release.publish_columns import press_columns
 from scumble.release.publish_counts import press_frequent, press_noisy
 from scumble.release.readme import readme
@@ -76,6 +77,7 @@ PUBLISHERS: dict[str, Callable[[Job], Printed]] = {
     "k_dgs": press_frequent,
     "noisy_counts": press_noisy,
     "columnized": press_columns,
+    "anatomy": press_anatomy,
 }
 """What prints the plan of each mechanism."""
 
@@ -163,7 +165,7 @@ def publish_table(
             randomness=_randomness(coinage),
             files=printed.files,
             counted=printed.counted,
-            order="shuffled" if printed.counted is None else "sorted",
+            order="shuffled" if printed.counted is None or printed.counted.matrix == "anatomy" else "sorted",
             sampling=printed.sampling,
         )
         (folder / "README.md").write_text(readme(manifest), encoding="utf-8")

@@ -46,6 +46,9 @@ def _line(column: ColumnRecord) -> str:
         "stratum": "the number of the row's sub-table, see below",
         "weight": "how many rows of the original table this one stands for",
         "copies": "how many copies of this very row are in the table",
+        "bucket": "the number of the row's bucket",
+        "apart": "as it is, in a table of its own, by bucket",
+        "count": "how often the value is in the bucket",
         "public": "as it is" if how is None else "coarsened: " + ", ".join(f"{k} = {v}" for k, v in how.items()),
     }
     merged = f", {len(column.merged)} values for {sum(len(m.values) for m in column.merged)}" if column.merged else ""

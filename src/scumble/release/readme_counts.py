@@ -9,6 +9,8 @@ def counted_place(manifest: Manifest) -> str:
     """Where the rows are."""
     record = manifest.counted
     assert record is not None
+    if record.matrix == "anatomy":
+        return "`rows*`, in random order, and beside them `values.parquet`"
     if record.tables is None:
         many = len(manifest.data) > 1
         return "`data/*.parquet`, sorted by value" if many else "`data.parquet`, sorted by value"
@@ -19,8 +21,29 @@ def counted_howto(manifest: Manifest) -> str:
     """Counting, with the correction at k and the bound for what is missing."""
     record = manifest.counted
     assert record is not None
+    if record.matrix == "anatomy":
+        return _anatomy(manifest)
     parts = [_tables(manifest, record), _counting(record), _missing(record), _scumble(manifest, record)]
     return "\n\n".join(part for part in parts if part)
+
+
+def _anatomy(manifest: Manifest) -> str:
+    """Joining the two tables, each row with every value of its bucket."""
+    value, rows = manifest.role("apart"), "rows.parquet" if len(manifest.rows_in) == 1 else "rows/*.parquet"
+    name = '"' + str(value).replace('"', '""') + '"'
+    return (
+        f"Which value of a bucket belongs to which of its rows is not published. Take every value of the bucket as equally likely for each: a row counts "
+        f"c / |bucket| for a value that the bucket has c times. In SQL (DuckDB, in this folder), for each `{value}`:\n\n"
+        "```sql\n"
+        f"SELECT {name}, SUM(v.count / n) AS estimate\n"
+        f"FROM '{rows}' r JOIN 'values.parquet' v USING (bucket)\n"
+        f"JOIN (SELECT bucket, COUNT(*) AS n FROM '{rows}' GROUP BY bucket) USING (bucket)\n"
+        f"GROUP BY {name};\n"
+        "```\n\n"
+        "Conditions go into WHERE. Counts of public columns alone and of values alone are exact for the published rows; a count of both together is drawn "
+        "toward independence, by an amount that is not known. Or let scumble do it:\n\n"
+        f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release"'
+    )
 
 
 def _tables(manifest: Manifest, record: CountedRecord) -> str:

@@ -43,9 +43,25 @@ class Release:
     def _count(self, sql: str, level: Any, method: str) -> Estimates:
         from scumble.query.counts import ask_counts
 
+        if self.manifest.counted is not None and self.manifest.counted.matrix == "anatomy":
+            return self._ask_anatomy(sql, level, method)
         if method != "unbiased":
             raise ParameterError(f"a release of counted tuples is asked by the method unbiased, not by {method!r}")
         return ask_counts(sql, counted_release(self.path, self.manifest), level)
+
+    def _ask_anatomy(self, sql: str, level: Any, method: str) -> Estimates:
+        from scumble.query.anatomy import ask_anatomy
+
+        if method != "unbiased":
+            raise ParameterError(f"a release of anatomy is asked by the method unbiased, not by {method!r}")
+        rows, values = (self.counted_files(name) for name in ("rows", "values"))
+        return ask_anatomy(sql, rows, values, [*self.manifest.public, str(self.manifest.role("apart"))], level)
+
+    def counted_files(self, name: str) -> list[Path]:
+        """The files of one of several tables."""
+        tables = self.manifest.counted.tables if self.manifest.counted is not None else None
+        found = {table.name: table for table in tables or ()}
+        return [self.path / path for path in found[name].files]
 
     def table(self, name: str | None = None) -> pa.Table:
         """The published rows; of a release with several tables, those of the one that is named."""
@@ -75,7 +91,7 @@ class Release:
     def _make_engine(self) -> Engine:
         from scumble.engines.duckdb import DuckDB
 
-        return DuckDB([self.path / path for path in self.manifest.data])
+        return DuckDB([self.path / path for path in self.manifest.rows_in])
 
     @cached_property
     def strata(self) -> list[dict[str, Channel]]:

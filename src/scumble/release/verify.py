@@ -77,7 +77,7 @@ def _samples(release: Release, most: int) -> Check:
 
 
 def _rows(release: Release) -> Check:
-    rows = sum(pq.read_metadata(release.path / path).num_rows for path in release.manifest.data)
+    rows = sum(pq.read_metadata(release.path / path).num_rows for path in release.manifest.rows_in)
     return Check(
         "rows", rows == release.manifest.rows, f"{rows:,} in the files, {release.manifest.rows:,} in the manifest"
     )

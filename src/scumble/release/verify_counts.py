@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scumble.engines.counting import least_count
@@ -15,6 +17,8 @@ def counted_checks(folder: Path, manifest: Manifest) -> list[Result]:
     record = manifest.counted
     assert record is not None
     found = [_columns(folder, manifest, record), _parameters(manifest, record)]
+    if record.matrix == "anatomy":
+        return [*found, _buckets(folder, manifest, record)]
     return [*found, _crowds(folder, manifest, record)] if record.k else found
 
 
@@ -48,11 +52,27 @@ def _crowds(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
     return "crowds", True, f"every published tuple is there at least k = {record.k} times"
 
 
+def _buckets(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
+    """Each bucket has as many rows as values, and no value more than once in l of them."""
+    assert record.tables is not None
+    assert record.diversity is not None
+    rows, values = (
+        pa.concat_tables([pq.read_table(folder / path, columns=names) for path in table.files])
+        for table, names in zip(record.tables, (["bucket"], ["bucket", "count"]), strict=True)
+    )
+    size = np.bincount(rows.column("bucket").to_numpy())
+    bucket, count = values.column("bucket").to_numpy(), values.column("count").to_numpy()
+    if not np.array_equal(np.bincount(bucket, weights=count, minlength=len(size)), size):
+        return "buckets", False, "a bucket has more rows than values, or fewer"
+    share = float((count / size[bucket]).max())
+    told = f"the largest share of a value in one of {len(size):,} buckets is {share:.6g}, l = {record.diversity}"
+    return "buckets", share * record.diversity <= 1 + 1e-9, told
+
+
 def _parameters(manifest: Manifest, record: CountedRecord) -> Result:
     """The matrix that counts are corrected by is the one that is guaranteed."""
     stated = {name: value for g in manifest.guarantees for name, value in g.parameters.items()}
-    for name in ("k", "epsilon", "delta"):
-        used = getattr(record, name)
+    for name, used in (("k", record.k), ("epsilon", record.epsilon), ("delta", record.delta), ("l", record.diversity)):
         if used is not None and stated.get(name) != used:
             return "parameters", False, f"{name} = {used} is used, and {stated.get(name)} is guaranteed"
     return "parameters", True, "the guarantees are those of the matrix in use"

@@ -16,14 +16,31 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pydantic import Field
 
 from scumble.domain import Codes
 from scumble.entropy import Stream
-from scumble.errors import ParameterError
-from scumble.privacy.guarantee import Guarantee
+from scumble.errors import ParameterError, SchemaError
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.privacy.guarantee import NOT_COVERED, Guarantee, at_most, dependence_of_domains
+from scumble.schema import Model, Spec
 
 Counts = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.bool_]
+
+BUCKET, COUNT = "bucket", "count"
+"""The columns that the published tables have beyond the table's own."""
+
+NOT_DIFFERENTIAL = (
+    "Corruption and other beliefs: values are published as they are, beside the rows. Whoever knows the values of all others in a bucket knows the "
+    "last one's, and whoever knows that some of its values are impossible for a person believes the others more. There is no bound on gamma."
+)
+
+
+class AnatomySettings(Model):
+    """What Anatomy offers."""
+
+    diversity: int = Field(alias="l", description="how many different values a bucket has at least")
 
 
 def suppressed(counts: Counts, diversity: int) -> Counts:
@@ -66,6 +83,54 @@ def buckets(counts: Counts, diversity: int) -> tuple[list[list[int]], list[int]]
     return made, [value for count, value in heap for _ in range(-count)]
 
 
+def plan(profile: Profile, spec: Spec) -> Plan:
+    """Which l, and whether the table's counts allow it; rows are dealt when they are published."""
+    diversity = spec.settings_as(AnatomySettings).diversity
+    name = _demand_one_column(spec)
+    gone = int(suppressed(profile.counts[name], diversity).sum())
+    told = [f"The buckets follow the counts of {name!r}, and the table of values tells these counts exactly."]
+    if gone:
+        told.append(
+            f"Rows of the most frequent values of {name!r} were left out until none has more than 1/{diversity} of the rest."
+        )
+    return Plan(
+        "anatomy",
+        [{}],
+        [l_guarantee([name], diversity, 1 / diversity)],
+        [*dependence_of_domains(profile.from_data), *told],
+        not_covered=[NOT_DIFFERENTIAL, *NOT_COVERED],
+        warnings=[f"{gone:,} rows will not be published, so that l = {diversity} can hold"] if gone else [],
+        details={"l": diversity},
+    )
+
+
+def _demand_one_column(spec: Spec) -> str:
+    if spec.privacy.given or any(column.privacy is not None for column in spec.columns.values()):
+        raise ParameterError("anatomy is given by l in its settings; it has no epsilon, gamma, rho or retention")
+    if len(spec.sensitive) != 1:
+        raise SchemaError(
+            f"anatomy is for one sensitive column, not for {len(spec.sensitive)}; drop or publish the others"
+        )
+    for name in spec.published:
+        if name.lower() in (BUCKET, COUNT):
+            raise SchemaError(f"column {name!r} has the name of a column that anatomy adds; rename or drop it")
+    return spec.sensitive[0]
+
+
+def l_guarantee(columns: list[str], diversity: int, share: float) -> Guarantee:
+    """No value has more than a share of a bucket, and under what that bounds a belief."""
+    return Guarantee(
+        kind="l_diversity",
+        columns=columns,
+        statement=f"In no bucket has a value more than {at_most(share)} of the records.",
+        parameters={"l": float(diversity), "largest_share": share},
+        conditions=[
+            "The attacker knows which bucket a person is in, and of nobody in it the value: who knows the others knows the last.",
+            "The attacker believes that all of a bucket's values are equally likely for each of its rows.",
+        ],
+    )
+
+
 @dataclass(frozen=True)
 class Anatomy:
     """A release: the bucket of each row (-1: suppressed), and how often each value is in each bucket."""
@@ -78,16 +143,7 @@ class Anatomy:
     @property
     def guarantee(self) -> Guarantee:
         """What holds, and under what."""
-        return Guarantee(
-            kind="l_diversity",
-            columns=[],
-            statement=f"In no bucket has a value more than {self.posterior:.6g} of the records.",
-            parameters={"l": float(self.diversity), "largest_share": self.posterior},
-            conditions=[
-                "The attacker knows which bucket a person is in, and of nobody in it the value: who knows the others knows the last.",
-                "The attacker believes that all of a bucket's values are equally likely for each of its rows.",
-            ],
-        )
+        return l_guarantee([], self.diversity, self.posterior)
 
     @property
     def posterior(self) -> float:
@@ -97,10 +153,13 @@ class Anatomy:
     def tables(self, public: pa.Table, name: str, domain: pa.Array) -> tuple[pa.Table, pa.Table]:
         """What is published: the public columns with their bucket, and how often each value is in each bucket."""
         kept = pa.array(self.bucket >= 0)
-        rows = public.filter(kept).append_column("bucket", pa.array(self.bucket).filter(kept))
+        rows = public.filter(kept).append_column(BUCKET, pa.array(self.bucket).filter(kept))
+        return rows, self.held(name, domain)
+
+    def held(self, name: str, domain: pa.Array) -> pa.Table:
+        """How often each value is in each bucket."""
         bucket, value = np.nonzero(self.values)
-        held = {"bucket": bucket, name: domain.take(pa.array(value)), "count": self.values[bucket, value]}
-        return rows, pa.table(held)
+        return pa.table({BUCKET: bucket, name: domain.take(pa.array(value)), COUNT: self.values[bucket, value]})
 
     def count(self, condition: Rows, values: npt.NDArray[np.bool_]) -> tuple[float, float]:
         """The estimate of how many rows satisfy the public condition and have one of the values, with its standard error.
