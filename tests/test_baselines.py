@@ -10,7 +10,7 @@ import pytest
 
 import scumble
 from scumble.entropy import Entropy
-from scumble.errors import ParameterError, QueryError, SchemaError
+from scumble.errors import NotEstimable, ParameterError, QueryError, SchemaError
 from scumble.mechanisms.baselines.alpha_beta import AlphaBeta
 from scumble.mechanisms.baselines.anatomy import Anatomy, anatomize, buckets, suppressed
 from scumble.mechanisms.baselines.frapp import Frapp
@@ -200,3 +200,64 @@ def test_anatomy_refuses_what_it_cannot_keep(patients: pa.Table) -> None:
         scumble.publish(
             patients, sensitive=["age", "disease"], domain_from_data=True, mechanism="anatomy", settings={"l": 2}
         )
+
+
+def frapp(table: pa.Table, seed: int = 1, **more: Any) -> scumble.Release:
+    domains = {"disease": ["flu", "cold", "asthma", "hiv"], "sex": ["F", "M"]}
+    return scumble.publish(
+        table, sensitive=["disease", "sex"], domains=domains, mechanism="frapp", **{"gamma": 30, **more}, seed=seed
+    )
+
+
+@pytest.fixture(scope="module")
+def both(patients: pa.Table) -> pa.Table:
+    """The sex follows the disease, but not quite."""
+    odd = np.random.default_rng(3).random(3000) < 0.2
+    return patients.append_column(
+        "sex", pa.array(np.where(pc.equal(patients["disease"], "flu").to_numpy() ^ odd, "F", "M"))
+    )
+
+
+def test_frapp_on_disk_verifies_and_is_checked_as_one_channel(both: pa.Table) -> None:
+    """Both columns have the retention of the product, (29 / 37); a forged gamma is found out."""
+    release = frapp(both)
+    assert release.manifest.joint == ["disease", "sex"]
+    retained = [c.channel.retain for c in release.manifest.columns if c.channel]
+    assert retained == pytest.approx([29 / 37] * 2, rel=1e-6)
+    assert all(check.passed for check in verify(release))
+    (given,) = release.manifest.guarantees
+    assert given.parameters["gamma"] <= 30
+    forged = given.model_copy(update={"parameters": {"gamma": 29.9}})
+    assert not forged.holds(release.strata)
+    assert "all kept, or all replaced" in (release.path / "README.md").read_text()
+
+
+def test_frapp_answers_are_unbiased_with_right_errors(both: pa.Table) -> None:
+    """Over 60 publications, two columns with a public condition, in groups: within 5 standard errors, which are right within 30%."""
+    sql = (
+        "SELECT sex, COUNT(*) AS n FROM release WHERE disease IN ('flu', 'hiv') AND age < 40 GROUP BY sex ORDER BY sex"
+    )
+    answers = [frapp(both, seed).query(sql)["n"] for seed in range(60)]
+    values, errors = np.array([a.value for a in answers]), np.array([a.se for a in answers])
+    frame = both.to_pandas()
+    chosen = frame[frame.disease.isin(["flu", "hiv"]) & (frame.age < 40)]
+    truth = chosen.groupby("sex").size().to_numpy()
+    assert (np.abs(values.mean(axis=0) - truth) < 5 * values.std(axis=0) / 60**0.5).all()
+    assert np.sqrt((errors**2).mean(axis=0)) == pytest.approx(values.std(axis=0), rel=0.3)
+
+
+def test_frapp_by_sql_is_its_own_estimator_and_refuses_the_rest(both: pa.Table) -> None:
+    release = frapp(both)
+    rows = release.table()
+    codes = [pc.index_in(rows[n], release.manifest.domains[n].values).to_numpy() for n in ("disease", "sex")]
+    sets = [np.arange(4) == 1, np.arange(2) == 0]
+    expected = Frapp.plan((4, 2), 30).count(codes, sets, rows["age"].to_numpy() < 30)
+    found = release.query("SELECT COUNT(*) AS n FROM release WHERE age < 30 AND disease = 'cold' AND sex = 'F'")["n"]
+    assert (found.value[0], found.se[0]) == pytest.approx(expected, rel=1e-6)
+    assert release.query("SELECT AVG(age) AS a FROM release WHERE sex = 'F'")["a"].value[0] > 20
+    with pytest.raises(NotEstimable, match=r"scumble\.mechanisms\.baselines"):
+        release.query("SELECT COUNT(*) AS n FROM release WHERE (age < 30 OR disease = 'cold') AND sex = 'F'")
+    with pytest.raises(NotEstimable, match=r"only COUNT"):
+        release.query("SELECT AVG(age) AS a FROM release WHERE sex = 'F' AND disease = 'flu'")
+    with pytest.raises(SchemaError, match="two sensitive columns"):
+        scumble.publish(both, sensitive=["sex"], domains={"sex": ["F", "M"]}, mechanism="frapp", gamma=5)

@@ -81,6 +81,10 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
         raise ParameterError(
             f"the errors of {plan.mechanism!r} are not foreseen; publish with a seed and ask the release"
         )
+    if plan.mechanism in ("anatomy", "frapp"):
+        raise ParameterError(
+            f"the errors of {plan.mechanism!r} are not foreseen; publish with a seed and ask the release"
+        )
     if plan.mechanism == "sps" and questions:
         raise ParameterError(
             "the errors of 'sps' depend on the samples and are not foreseen; publish with a seed and ask the release"

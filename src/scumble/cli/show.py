@@ -10,7 +10,7 @@ import typer
 from rich.table import Table as RichTable
 
 from scumble.cli.output import Format, console, print_json
-from scumble.privacy.guarantee import amplification
+from scumble.privacy.guarantee import amplification, joint_amplification
 from scumble.privacy.rho import posterior_bound
 from scumble.release.manifest import ColumnRecord, Manifest
 from scumble.release.release import Release
@@ -95,7 +95,8 @@ def singling_out(release: Release) -> None:
 
 
 def _posteriors(release: Release) -> None:
-    gamma = max(amplification(channels) for channels in release.strata)
+    whole = (lambda channels: joint_amplification(list(channels.values()))) if release.manifest.joint else amplification
+    gamma = max(whole(channels) for channels in release.strata)
     if math.isinf(gamma) or release.manifest.counted is not None:
         return
     table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")

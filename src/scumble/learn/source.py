@@ -35,6 +35,10 @@ def source(data: Any) -> Source:
             raise InputError(
                 "a release of counted tuples has no rows to reconstruct from; learn from one that perturbs columns"
             )
+        if data.manifest.joint:
+            raise InputError(
+                f"{', '.join(data.manifest.joint)} were perturbed as one, which learning does not know; learn from a release with mechanism uniform"
+            )
         return Source(data.published, data.engine)
     from scumble.engines.duckdb import Memory
 

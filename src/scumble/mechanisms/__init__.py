@@ -24,6 +24,7 @@ PLANNERS = {
     "noisy_counts": ("noisy_counts", "plan"),
     "columnized": ("columnized", "plan"),
     "anatomy": ("baselines.anatomy", "plan"),
+    "frapp": ("baselines.frapp", "plan"),
 }
 """The module and the function that plan each mechanism."""
 

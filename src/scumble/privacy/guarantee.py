@@ -62,6 +62,13 @@ def amplification(channels: dict[str, Channel]) -> float:
     return math.prod(channel.amplification for channel in channels.values())
 
 
+def joint_amplification(channels: Sequence[Channel]) -> float:
+    """That of columns that are kept together or replaced together, from their channels apart: one retention, M = product of the sizes."""
+    if len({channel.retain for channel in channels}) != 1:
+        return math.inf
+    return float(Channel(channels[0].retain, size=math.prod(channel.size for channel in channels)).amplification)
+
+
 def amplification_guarantee(channels: dict[str, Channel]) -> Guarantee:
     """What the channels give jointly, whatever the columns' correlation."""
     gamma = amplification(channels)
@@ -191,6 +198,10 @@ def _subtable_posterior(given: Guarantee, strata: Sequence[dict[str, Channel]]) 
 
 BOUNDED: dict[str, Callable[[Guarantee, Sequence[dict[str, Channel]]], bool]] = {
     "value_odds": _value_odds,
+    "joint_amplification": lambda given, strata: all(
+        joint_amplification([channels[name] for name in given.columns]) <= given.parameters["gamma"] * (1 + ROUNDING)
+        for channels in strata
+    ),
     "l_diversity": lambda given, strata: given.parameters["largest_share"] * given.parameters["l"] <= 1 + ROUNDING,
     "subtable_posterior": _subtable_posterior,
 }

@@ -89,7 +89,7 @@ class Conditions:
 def take_apart(where: exp.Expression | None, domains: dict[str, Domain], engine: Engine) -> Conditions:
     """Splits a WHERE at its outermost ANDs into what is public and what is not."""
     found = Conditions()
-    for part in _conjuncts(where):
+    for part in conjuncts(where):
         if set(_columns(part)) & set(domains):
             found.trees.append(_tree(part, domains, engine, found.notes))
         else:
@@ -200,13 +200,14 @@ def _outer(literal: exp.Expression) -> exp.Expression:
     return literal.parent if isinstance(literal.parent, exp.Neg) else literal
 
 
-def _conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
+def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
+    """The conditions that all have to hold."""
     if where is None:
         return []
     if isinstance(where, exp.Paren):
-        return _conjuncts(where.this)
+        return conjuncts(where.this)
     if isinstance(where, exp.And):
-        return _conjuncts(where.left) + _conjuncts(where.right)
+        return conjuncts(where.left) + conjuncts(where.right)
     return [where]
 
 

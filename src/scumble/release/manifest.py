@@ -215,6 +215,8 @@ class Manifest(Model):
     files: list[FileRecord]
     counted: CountedRecord | None = None
     sampling: SamplingRecord | None = None
+    joint: list[str] | None = None
+    """Columns that are kept together or replaced together; their channels are those of each by itself."""
 
     def column(self, name: str) -> ColumnRecord | None:
         """The column of that name."""

@@ -10,6 +10,7 @@ from scumble.coins import Coins
 from scumble.domain import Codes, Domain
 from scumble.entropy import Entropy
 from scumble.keyed import Ids, KeyedCoins
+from scumble.mechanisms.baselines.frapp import Frapp
 
 
 class Perturbation(Protocol):
@@ -47,3 +48,22 @@ class Independent:
             name: self._coins[name].flip(column, self._entropy.stream("coins", name, index))
             for name, column in codes.items()
         }
+
+
+class Joint:
+    """All values of a row through one coin over their cross product."""
+
+    def __init__(self, names: list[str], frapp: Frapp, entropy: Entropy) -> None:
+        self.extra: list[str] = []
+        self._names = names
+        self._frapp = frapp
+        self._entropy = entropy
+
+    def prepare(self, index: int, codes: dict[str, Codes]) -> None:
+        """Nothing is carried from batch to batch."""
+
+    def apply(self, index: int, codes: dict[str, Codes], ids: Ids | None, state: Any) -> dict[str, Codes]:
+        """Fresh coins, one for each row."""
+        stream = self._entropy.stream("coins", *self._names, index)
+        drawn = self._frapp.publish([codes[name] for name in self._names], stream)
+        return dict(zip(self._names, drawn, strict=True))

@@ -25,7 +25,7 @@ from scumble.mechanisms.partitioned import SUBTABLE
 from scumble.privacy.guarantee import CONDITIONS, KEYED, Guarantee
 from scumble.release.encode import published_type, used_places
 from scumble.release.manifest import NAME, Manifest, Randomness
-from scumble.release.perturb import Independent
+from scumble.release.perturb import Independent, Joint
 from scumble.release.perturb_own import OwnDistribution, Swapped
 from scumble.release.press import Coinage, Job, Press, Printed, Progress
 from scumble.release.publish_anatomy import press_anatomy
@@ -53,6 +53,13 @@ def press_own(job: Job) -> Printed:
     return Press(job, way(job.plan.coins, job.profile.counts, coinage.entropy)).run()
 
 
+def press_joint(job: Job) -> Printed:
+    """The sensitive values of a row are kept together or replaced together."""
+    if job.coinage.key is not None:
+        raise ParameterError('coins by key are for mechanism = "uniform"; frapp has no coins of single columns')
+    return Press(job, Joint(list(job.profile.domains), job.plan.details["frapp"], job.coinage.entropy)).run()
+
+
 def press_subtables(job: Job) -> Printed:
     """Every row into a sub-table, and through its coins."""
     if job.coinage.key is not None:
@@ -78,6 +85,7 @@ PUBLISHERS: dict[str, Callable[[Job], Printed]] = {
     "noisy_counts": press_noisy,
     "columnized": press_columns,
     "anatomy": press_anatomy,
+    "frapp": press_joint,
 }
 """What prints the plan of each mechanism."""
 
@@ -167,6 +175,7 @@ def publish_table(
             counted=printed.counted,
             order="shuffled" if printed.counted is None or printed.counted.matrix == "anatomy" else "sorted",
             sampling=printed.sampling,
+            joint=list(found.domains) if plan.mechanism == "frapp" else None,
         )
         (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
         whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *printed.files]})

@@ -17,7 +17,7 @@ def readme(manifest: Manifest) -> str:
         else "**INSECURE: the coins were drawn from a seed, for tests. Whoever guesses it undoes the perturbation.**",
         "## Columns",
         "\n".join(["| column | type | published |", "|---|---|---|", *[_line(column) for column in manifest.columns]]),
-        *[_channel(column) for column in manifest.columns if column.records],
+        *[_channel(column, manifest.joint) for column in manifest.columns if column.records],
         "## What is guaranteed",
         "\n".join(f"- {g.statement}" for g in manifest.guarantees)
         or "Nothing: the retention is so high that no bound holds.",
@@ -55,7 +55,7 @@ def _line(column: ColumnRecord) -> str:
     return f"| {column.name} | {column.type} | {told[column.role]}{merged} |"
 
 
-def _channel(column: ColumnRecord) -> str:
+def _channel(column: ColumnRecord, joint: list[str] | None) -> str:
     assert column.domain is not None
     domain = column.domain.domain(column.type)
     head = f"## How `{column.name}` was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.\n\n"
@@ -66,9 +66,14 @@ def _channel(column: ColumnRecord) -> str:
         )
     if len(column.records) == 1:
         m = domain.size
+        alone = (
+            f"in one go with all of {', '.join(joint)}: all kept, or all replaced"
+            if joint
+            else "independently of everything else"
+        )
         return head + (
             f"Each row's value was kept with probability {_retention_words(column.records[0].channel(m))}, and otherwise replaced by one of the {m:,} "
-            f"values, each with probability 1/{m}, independently of everything else. A published value may thus be the true one or not, and nobody "
+            f"values, each with probability 1/{m}, {alone}. A published value may thus be the true one or not, and nobody "
             "can tell which."
         )
     return head + (
@@ -138,8 +143,8 @@ def _howto(manifest: Manifest) -> str:
         f"      FROM '{files}');\n"
         "```\n\n"
         f"{_sampled(manifest)}"
-        "The interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. For conditions on several perturbed columns multiply "
-        "their weights; to sum a column v that is published as it is, use v*w and v*v*(w*w - w). Or let scumble do it:\n\n"
+        "The interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. For conditions on several perturbed columns "
+        f"{'take for r the product of their r, and for S the rows that satisfy them all' if manifest.joint else 'multiply their weights'}; to sum a column v that is published as it is, use v*w and v*v*(w*w - w). Or let scumble do it:\n\n"
         f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release WHERE {condition}"'
     )
 

@@ -38,6 +38,10 @@ class Release:
 
         if self.manifest.counted is not None:
             return self._count(sql, level, method)
+        if self.manifest.joint:
+            from scumble.query.joint import ask_joint
+
+            return ask_joint(sql, self.published, self.engine, level, method)
         return ask(sql, self.published, self.engine, level, method)
 
     def _count(self, sql: str, level: Any, method: str) -> Estimates:

@@ -105,7 +105,11 @@ def _within(release: Release, name: str) -> tuple[list[npt.NDArray[np.int64]], i
     manifest, domain = release.manifest, release.manifest.domains[name]
     if manifest.role("copies") or domain.size > MOST_CELLS:
         return [], 0
-    others = [c.name for c in manifest.columns if c.name != name and c.role in ("public", "sensitive")][:MOST_COLUMNS]
+    together = manifest.joint or [
+        name
+    ]  # share their coins: within a published value of another one, more is kept than p
+    others = [c.name for c in manifest.columns if c.name not in together and c.role in ("public", "sensitive")]
+    others = others[:MOST_COLUMNS]
     found: list[npt.NDArray[np.int64]] = []
     used = 0
     for other in others:

@@ -8,7 +8,7 @@ guarantee is the same: the odds of anything about the row change by at most gamm
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,42 @@ from scumble.channel import Channel
 from scumble.coins import Coins
 from scumble.domain import Codes
 from scumble.entropy import Stream
-from scumble.errors import ParameterError
-from scumble.privacy.guarantee import Guarantee, amplification_guarantee
+from scumble.errors import ParameterError, SchemaError
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.privacy.guarantee import Guarantee, amplification_guarantee, dependence_of_domains
+from scumble.schema import NoSettings, Spec
 
 LARGEST = 1 << 31
+
+
+def plan(profile: Profile, spec: Spec) -> Plan:
+    """One channel over the cross product of the sensitive columns, for the target of the whole row."""
+    spec.settings_as(NoSettings)
+    names = list(profile.domains)
+    if len(names) < 2:
+        raise SchemaError('frapp is for two sensitive columns or more; for one it is mechanism = "uniform"')
+    own = [name for name in names if spec.columns[name].privacy is not None]
+    if own:
+        raise ParameterError(
+            f"frapp perturbs all columns as one, so {own[0]!r} has no privacy of its own; leave it out"
+        )
+    sizes = [profile.domains[name].size for name in names]
+    made = Frapp(tuple(sizes), Coins.of(spec.privacy.channel(_product(sizes))))
+    return Plan(
+        "frapp",
+        [dict(zip(names, made.apart, strict=True))],
+        [made.guarantee(names)],
+        dependence_of_domains(profile.from_data),
+        warnings=[f"nothing of {' and '.join(names)} will be published: the retention is 0"] * (made.retention == 0),
+        details={"frapp": made},
+    )
+
+
+def _product(sizes: Sequence[int]) -> int:
+    total = int(np.prod(np.array(sizes, dtype=object)))
+    if total >= LARGEST:
+        raise ParameterError(f"the cross product has {total:,} combinations; at most {LARGEST:,} are supported")
+    return total
 
 
 @dataclass(frozen=True)
@@ -37,10 +69,15 @@ class Frapp:
         >>> round(Frapp.plan([50, 14], 5).retention, 6)
         0.005682
         """
-        total = int(np.prod(np.array(sizes, dtype=object)))
-        if total >= LARGEST:
-            raise ParameterError(f"the cross product has {total:,} combinations; at most {LARGEST:,} are supported")
-        return cls(tuple(sizes), Coins.of(Channel.from_gamma(total, gamma)))
+        return cls(tuple(sizes), Coins.of(Channel.from_gamma(_product(sizes), gamma)))
+
+    @property
+    def apart(self) -> list[Coins]:
+        """The coins of each column by itself: kept with the same probability, else one of its values alike.
+
+        M divides 2^bits - T, so each m_i does, and the published retention is exactly the applied one.
+        """
+        return [replace(self.coins, size=size) for size in self.sizes]
 
     @property
     def retention(self) -> float:
@@ -49,7 +86,8 @@ class Frapp:
 
     def guarantee(self, columns: Sequence[str]) -> Guarantee:
         """The odds of anything about the columns together."""
-        return amplification_guarantee({" and ".join(columns): self.coins.channel()})
+        given = amplification_guarantee({" and ".join(columns): self.coins.channel()})
+        return given.model_copy(update={"kind": "joint_amplification", "columns": list(columns)})
 
     def publish(self, columns: Sequence[Codes], stream: Stream) -> list[Codes]:
         """The published codes of the columns."""
