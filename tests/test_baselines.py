@@ -261,3 +261,29 @@ def test_frapp_by_sql_is_its_own_estimator_and_refuses_the_rest(both: pa.Table) 
         release.query("SELECT AVG(age) AS a FROM release WHERE sex = 'F' AND disease = 'flu'")
     with pytest.raises(SchemaError, match="two sensitive columns"):
         scumble.publish(both, sensitive=["sex"], domains={"sex": ["F", "M"]}, mechanism="frapp", gamma=5)
+
+
+def test_alpha_beta_on_disk_verifies_and_answers() -> None:
+    """40 publications of 600 tuples of 10,000: counts in groups are unbiased, and a forged alpha is found out."""
+    places = np.random.default_rng(5).permutation(10_000)[:600]
+    table = pa.table({"age": places // 100, "score": places % 100})
+    domains = {"age": {"low": 0, "high": 99}, "score": {"low": 0, "high": 99}}
+    common: dict[str, Any] = {"mechanism": "alpha_beta", "rho1": 0.1, "rho2": 0.5}
+    releases = [
+        scumble.publish(table, sensitive=["age", "score"], domains=domains, seed=seed, **common) for seed in range(40)
+    ]
+    assert all(check.passed for check in verify(releases[0]))
+    sql = "SELECT COUNT(*) AS n FROM release WHERE age < 40 AND score >= age"
+    found = [release.query(sql)["n"] for release in releases]
+    values, errors = np.array([(f.value[0], f.se[0]) for f in found]).T
+    truth = int(((places // 100 < 40) & (places % 100 >= places // 100)).sum())
+    assert abs(values.mean() - truth) < 5 * values.std() / 40**0.5
+    assert np.sqrt((errors**2).mean()) == pytest.approx(values.std(), rel=0.4)
+    assert len(releases[0].query("SELECT age, COUNT(*) AS n FROM release GROUP BY age")) == 100
+    assert "made up" in (releases[0].path / "README.md").read_text()
+    (given,) = releases[0].manifest.guarantees
+    assert not given.model_copy(update={"parameters": {**given.parameters, "beta": 0.01}}).holds([{}])
+    with pytest.raises(SchemaError, match="whole domain"):
+        scumble.publish(table, sensitive=["age"], domains={"age": domains["age"]}, **common)
+    with pytest.raises(ParameterError, match="occurs twice"):
+        scumble.publish(pa.concat_tables([table, table]), sensitive=["age", "score"], domains=domains, **common)

@@ -81,7 +81,7 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
         raise ParameterError(
             f"the errors of {plan.mechanism!r} are not foreseen; publish with a seed and ask the release"
         )
-    if plan.mechanism in ("anatomy", "frapp"):
+    if plan.mechanism in ("anatomy", "frapp", "alpha_beta"):
         raise ParameterError(
             f"the errors of {plan.mechanism!r} are not foreseen; publish with a seed and ask the release"
         )

@@ -20,9 +20,10 @@ PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
 BUCKETED = {
     "bucket": "the bucket of the row",
     "apart": "as it is, in a table of its own, by bucket",
+    "tuple": "in tuples of the table, and in some that were made up",
     "count": "how often the value is in the bucket",
 }
-"""What anatomy publishes beside the public columns."""
+"""What anatomy and alpha_beta publish beside public columns."""
 
 
 def command(

@@ -142,6 +142,12 @@ def least_count(files: Sequence[Path], names: Sequence[str]) -> int | None:
     return least
 
 
+def most_count(files: Sequence[Path], names: Sequence[str]) -> int | None:
+    """How often the most frequent tuple is."""
+    most: int | None = _over_counts("MAX(n)", files, names)[0]
+    return most
+
+
 def rare_tuples(files: Sequence[Path], names: Sequence[str], k: int) -> tuple[int, int]:
     """How many tuples are in the files fewer than k times, and how many there are."""
     rare, every = _over_counts(f"COUNT(*) FILTER (n < {k}), COUNT(*)", files, names)

@@ -25,6 +25,7 @@ PLANNERS = {
     "columnized": ("columnized", "plan"),
     "anatomy": ("baselines.anatomy", "plan"),
     "frapp": ("baselines.frapp", "plan"),
+    "alpha_beta": ("baselines.alpha_beta", "plan"),
 }
 """The module and the function that plan each mechanism."""
 

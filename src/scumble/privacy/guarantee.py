@@ -196,12 +196,20 @@ def _subtable_posterior(given: Guarantee, strata: Sequence[dict[str, Channel]]) 
     return reached and _value_odds(given, strata)
 
 
+def _membership(given: dict[str, float]) -> bool:
+    """(alpha + beta) / beta is within what rho1 and rho2 allow, and all are probabilities."""
+    alpha, beta = given["alpha"], given["beta"]
+    bound = min(given["gamma"], gamma_bound(given["rho1"], given["rho2"])) * (1 + ROUNDING)
+    return 0 < beta <= alpha + beta <= 1 + ROUNDING and (alpha + beta) / beta <= bound
+
+
 BOUNDED: dict[str, Callable[[Guarantee, Sequence[dict[str, Channel]]], bool]] = {
     "value_odds": _value_odds,
     "joint_amplification": lambda given, strata: all(
         joint_amplification([channels[name] for name in given.columns]) <= given.parameters["gamma"] * (1 + ROUNDING)
         for channels in strata
     ),
+    "tuple_membership": lambda given, strata: _membership(given.parameters),
     "l_diversity": lambda given, strata: given.parameters["largest_share"] * given.parameters["l"] <= 1 + ROUNDING,
     "subtable_posterior": _subtable_posterior,
 }

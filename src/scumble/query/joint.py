@@ -38,7 +38,7 @@ def ask_joint(sql: str, published: Published, engine: Engine, level: Any, method
     touched = [
         name
         for name in published.domains
-        if name in _named([*_parts(query), *(a.value for a in query.aggregates if a.value is not None)])
+        if name in named([*_parts(query), *(a.value for a in query.aggregates if a.value is not None)])
     ]
     if len(touched) < 2:
         return ask(sql, published, engine, level, method)
@@ -60,9 +60,9 @@ def _answer(query: Query, published: Published, engine: Engine, touched: list[st
     domain = combinations({name: published.domains[name] for name in touched})
     hidden_keys, hidden = _split(query, touched, True)
     public_keys, public = _split(query, touched, False)
-    shares = _counts(Memory(domain), hidden_keys, hidden)
-    rows = _counts(engine, public_keys, public)
-    hits = _counts(engine, public_keys | hidden_keys, [*public, *hidden])
+    shares = cell_counts(Memory(domain), hidden_keys, hidden)
+    rows = cell_counts(engine, public_keys, public)
+    hits = cell_counts(engine, public_keys | hidden_keys, [*public, *hidden])
     cells = [(a, b) for a in rows for b in shares]
     n, r, h = (
         np.array(numbers, dtype=np.float64)
@@ -77,7 +77,7 @@ def _answer(query: Query, published: Published, engine: Engine, touched: list[st
     reach = NormalDist().inv_cdf(0.5 + level / 2) * se
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "unbiased") for a in query.aggregates]
     names = [output.name for output in query.outputs]
-    return arranged(Estimates(names, _groups(query, [a + b for a, b in cells]), estimates, level, []), query)
+    return arranged(Estimates(names, cell_columns(query, [a + b for a, b in cells]), estimates, level, []), query)
 
 
 def combinations(domains: dict[str, Domain]) -> pa.Table:
@@ -101,12 +101,13 @@ def _split(query: Query, touched: Sequence[str], hidden: bool) -> tuple[Keys, li
     keys = {f"g{i}": group.expression for i, group in enumerate(query.groups)}
     conditions = conjuncts(query.where)
     return (
-        {name: e for name, e in keys.items() if bool(_named([e]) & set(touched)) == hidden},
-        [part for part in conditions if bool(_named([part]) & set(touched)) == hidden],
+        {name: e for name, e in keys.items() if bool(named([e]) & set(touched)) == hidden},
+        [part for part in conditions if bool(named([part]) & set(touched)) == hidden],
     )
 
 
-def _counts(engine: Engine, keys: Keys, conditions: Sequence[exp.Expression]) -> dict[Cell, int]:
+def cell_counts(engine: Engine, keys: Keys, conditions: Sequence[exp.Expression]) -> dict[Cell, int]:
+    """How many rows of each group satisfy all conditions."""
     statement = exp.select(*[e.copy().as_(name) for name, e in keys.items()], "COUNT(*) AS n").from_(TABLE)
     for part in conditions:
         statement = statement.where(exp.Paren(this=part.copy()))
@@ -122,14 +123,16 @@ def _comparable(value: Any) -> Any:
     return np.nan if value != value else value
 
 
-def _groups(query: Query, cells: Sequence[Cell]) -> pa.Table:
+def cell_columns(query: Query, cells: Sequence[Cell]) -> pa.Table:
+    """The group columns of an answer."""
     places = {group.expression: f"g{i}" for i, group in enumerate(query.groups)}
     lines = [dict(cell) for cell in cells]
     outputs = [o for o in query.outputs if isinstance(o, Group)]
     return pa.table({o.name: pa.array([line[places[o.expression]] for line in lines]) for o in outputs})
 
 
-def _named(parts: Sequence[exp.Expression]) -> set[str]:
+def named(parts: Sequence[exp.Expression]) -> set[str]:
+    """The columns that expressions are about."""
     return {column.name for part in parts for column in part.find_all(exp.Column)}
 
 
@@ -145,7 +148,7 @@ def _demand_apart(query: Query, touched: Sequence[str]) -> None:
                 f"{aggregate.name!r}: of columns perturbed as one ({', '.join(touched)}) together only COUNT(*) is answered; {WAY_OUT}"
             )
     for part in _parts(query):
-        if _named([part]) & set(touched) and _named([part]) - set(touched):
+        if named([part]) & set(touched) and named([part]) - set(touched):
             raise NotEstimable(
                 f"{part.sql(dialect='duckdb')} mixes public columns with columns perturbed as one; ask for them by AND, or {WAY_OUT}"
             )

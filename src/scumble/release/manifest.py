@@ -134,7 +134,7 @@ class ColumnRecord(Model):
     """A column of the published table."""
 
     name: str
-    role: Literal["public", "sensitive", "stratum", "weight", "counted", "copies", "bucket", "apart", "count"]
+    role: Literal["public", "sensitive", "stratum", "weight", "counted", "copies", "bucket", "apart", "count", "tuple"]
     type: str
     coarsened: Coarsen | None = None
     domain: DomainRecord | None = None
@@ -180,7 +180,7 @@ class TableRecord(Model):
 class CountedRecord(Model):
     """How tuples were counted, where a release publishes those that occur often."""
 
-    matrix: Literal["exact", "practical", "full", "boxes", "anatomy"]
+    matrix: Literal["exact", "practical", "full", "boxes", "anatomy", "alpha_beta"]
     k: int | None = None
     epsilon: float | None = None
     delta: float | None = None
@@ -196,6 +196,9 @@ class CountedRecord(Model):
     c_star: int | None = None
     diversity: int | None = None
     """The l of anatomy, whose tables are `rows` and `values`."""
+    alpha: float | None = None
+    beta: float | None = None
+    """A tuple of the table is published with probability alpha + beta, any other one with beta."""
 
 
 class Manifest(Model):

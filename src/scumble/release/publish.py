@@ -28,6 +28,7 @@ from scumble.release.manifest import NAME, Manifest, Randomness
 from scumble.release.perturb import Independent, Joint
 from scumble.release.perturb_own import OwnDistribution, Swapped
 from scumble.release.press import Coinage, Job, Press, Printed, Progress
+from scumble.release.publish_alpha_beta import press_alpha_beta
 from scumble.release.publish_anatomy import press_anatomy
 from scumble.release.publish_columns import press_columns
 from scumble.release.publish_counts import press_frequent, press_noisy
@@ -86,6 +87,7 @@ PUBLISHERS: dict[str, Callable[[Job], Printed]] = {
     "columnized": press_columns,
     "anatomy": press_anatomy,
     "frapp": press_joint,
+    "alpha_beta": press_alpha_beta,
 }
 """What prints the plan of each mechanism."""
 

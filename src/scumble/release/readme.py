@@ -46,6 +46,7 @@ def _line(column: ColumnRecord) -> str:
         "stratum": "the number of the row's sub-table, see below",
         "weight": "how many rows of the original table this one stands for",
         "copies": "how many copies of this very row are in the table",
+        "tuple": "in tuples of the table, and in some that were made up",
         "bucket": "the number of the row's bucket",
         "apart": "as it is, in a table of its own, by bucket",
         "count": "how often the value is in the bucket",

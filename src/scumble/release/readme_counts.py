@@ -23,6 +23,8 @@ def counted_howto(manifest: Manifest) -> str:
     assert record is not None
     if record.matrix == "anatomy":
         return _anatomy(manifest)
+    if record.matrix == "alpha_beta":
+        return _alpha_beta(manifest, record)
     parts = [_tables(manifest, record), _counting(record), _missing(record), _scumble(manifest, record)]
     return "\n\n".join(part for part in parts if part)
 
@@ -43,6 +45,14 @@ def _anatomy(manifest: Manifest) -> str:
         "Conditions go into WHERE. Counts of public columns alone and of values alone are exact for the published rows; a count of both together is drawn "
         "toward independence, by an amount that is not known. Or let scumble do it:\n\n"
         f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release"'
+    )
+
+
+def _alpha_beta(manifest: Manifest, record: CountedRecord) -> str:
+    return (
+        f"A tuple of the table was published with probability alpha + beta, any other tuple of the declared domain (in the manifest) with beta, where alpha = "
+        f"{record.alpha!r} and beta = {record.beta!r}. Of D tuples of the domain that match a condition let s be published; then (s - beta D) / alpha "
+        "is an unbiased estimate of how many are in the table.\n\n" + _scumble(manifest, record)
     )
 
 

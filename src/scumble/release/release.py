@@ -49,6 +49,8 @@ class Release:
 
         if self.manifest.counted is not None and self.manifest.counted.matrix == "anatomy":
             return self._ask_anatomy(sql, level, method)
+        if self.manifest.counted is not None and self.manifest.counted.matrix == "alpha_beta":
+            return self._ask_alpha_beta(sql, level, method)
         if method != "unbiased":
             raise ParameterError(f"a release of counted tuples is asked by the method unbiased, not by {method!r}")
         return ask_counts(sql, counted_release(self.path, self.manifest), level)
@@ -60,6 +62,18 @@ class Release:
             raise ParameterError(f"a release of anatomy is asked by the method unbiased, not by {method!r}")
         rows, values = (self.counted_files(name) for name in ("rows", "values"))
         return ask_anatomy(sql, rows, values, [*self.manifest.public, str(self.manifest.role("apart"))], level)
+
+    def _ask_alpha_beta(self, sql: str, level: Any, method: str) -> Estimates:
+        from scumble.query.alpha_beta import ask_alpha_beta
+
+        record = self.manifest.counted
+        if method != "unbiased":
+            raise ParameterError(f"a release of alpha_beta is asked by the method unbiased, not by {method!r}")
+        if record is None or record.alpha is None or record.beta is None:
+            raise ReleaseError("the manifest does not say alpha and beta; get the release again from its publisher")
+        kinds = {column.name: column.type for column in self.manifest.columns}
+        domains = {name: each.domain(kinds[name]) for name, each in (record.domains or {}).items()}
+        return ask_alpha_beta(sql, domains, record.alpha, record.beta, self.engine, level)
 
     def counted_files(self, name: str) -> list[Path]:
         """The files of one of several tables."""

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scumble.engines.counting import least_count
+from scumble.engines.counting import least_count, most_count
 from scumble.release.manifest import CountedRecord, Manifest
 
 Result = tuple[str, bool, str]
@@ -19,6 +19,8 @@ def counted_checks(folder: Path, manifest: Manifest) -> list[Result]:
     found = [_columns(folder, manifest, record), _parameters(manifest, record)]
     if record.matrix == "anatomy":
         return [*found, _buckets(folder, manifest, record)]
+    if record.matrix == "alpha_beta":
+        return [*found, _different(folder, manifest)]
     return [*found, _crowds(folder, manifest, record)] if record.k else found
 
 
@@ -52,6 +54,12 @@ def _crowds(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
     return "crowds", True, f"every published tuple is there at least k = {record.k} times"
 
 
+def _different(folder: Path, manifest: Manifest) -> Result:
+    """The release is a set."""
+    most = most_count([folder / path for path in manifest.data], [column.name for column in manifest.columns]) or 0
+    return "set", most <= 1, "no tuple is published twice" if most <= 1 else f"a tuple is published {most} times"
+
+
 def _buckets(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
     """Each bucket has as many rows as values, and no value more than once in l of them."""
     assert record.tables is not None
@@ -72,7 +80,14 @@ def _buckets(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
 def _parameters(manifest: Manifest, record: CountedRecord) -> Result:
     """The matrix that counts are corrected by is the one that is guaranteed."""
     stated = {name: value for g in manifest.guarantees for name, value in g.parameters.items()}
-    for name, used in (("k", record.k), ("epsilon", record.epsilon), ("delta", record.delta), ("l", record.diversity)):
+    for name, used in (
+        ("k", record.k),
+        ("epsilon", record.epsilon),
+        ("delta", record.delta),
+        ("l", record.diversity),
+        ("alpha", record.alpha),
+        ("beta", record.beta),
+    ):
         if used is not None and stated.get(name) != used:
             return "parameters", False, f"{name} = {used} is used, and {stated.get(name)} is guaranteed"
     return "parameters", True, "the guarantees are those of the matrix in use"

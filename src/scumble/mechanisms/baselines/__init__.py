@@ -5,5 +5,5 @@
     perturbed_generalization.py   perturb, generalise to k-anonymous groups, publish one row of each
     alpha_beta.py                 keep some of the rows, add rows that nobody has
 
-They are for comparison and audits: an interval that holds for each is not known. `scumble publish` offers anatomy and frapp.
+They are for comparison and audits: an interval that holds for each is not known. `scumble publish` offers anatomy, frapp and alpha_beta.
 """

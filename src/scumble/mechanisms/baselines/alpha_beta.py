@@ -12,14 +12,54 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from scumble.channel import gamma_bound
 from scumble.entropy import Stream
-from scumble.errors import ParameterError
+from scumble.errors import ParameterError, SchemaError
 from scumble.mechanisms.draws import below, binomial
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.parameters import number
 from scumble.privacy.guarantee import Guarantee
+from scumble.schema import Model, Number, Spec
 
 Tuples = npt.NDArray[np.int64]
+
+
+MOST = 50_000_000
+"""Tuples that are made up, at most, on average."""
+
+NOT_COVERED = [
+    "Beliefs that fall: that a tuple is not published tells against it, and no bound is stated for that.",
+    "What holds for a group: statistics are meant to be learnt, and may tell about members of the group.",
+]
+
+
+class AlphaBetaSettings(Model):
+    """What the (alpha, beta) algorithm offers beyond rho1 and rho2."""
+
+    kept: Number = Field("1/2", description="the share alpha + beta of the table's tuples that is published")
+
+
+def plan(profile: Profile, spec: Spec) -> Plan:
+    """alpha and beta from rho1, rho2 and the share that is kept."""
+    kept = number(spec.settings_as(AlphaBetaSettings).kept, "kept")
+    target = spec.privacy
+    if target.rho1 is None or target.rho2 is None or len(target.model_dump(exclude_none=True)) != 2:
+        raise ParameterError("alpha_beta is given by rho1 and rho2; it has no gamma, epsilon or retention")
+    bare = [n for n in spec.published if n not in profile.domains or n in profile.from_data]
+    if bare:
+        raise SchemaError(
+            f"alpha_beta makes up tuples of the whole domain, and {bare[0]!r} has none; make it sensitive and declare its values, or drop it"
+        )
+    rho1, rho2 = number(target.rho1, "rho1"), number(target.rho2, "rho2")
+    made = AlphaBeta.plan([profile.domains[name].size for name in spec.published], rho1, rho2, kept)
+    if made.beta * made.size > MOST:
+        raise ParameterError(
+            f"of {made.size:,} tuples of the domain about {made.beta * made.size:,.0f} would be made up, more than {MOST:,}; declare coarser domains, or keep fewer"
+        )
+    given = made.guarantee(rho1, rho2, spec.published)
+    return Plan("alpha_beta", [{}], [given], [], not_covered=list(NOT_COVERED), details={"alpha_beta": made})
 
 
 @dataclass(frozen=True)
@@ -48,13 +88,19 @@ class AlphaBeta:
         """How many tuples the domain has."""
         return int(np.prod(np.array(self.sizes, dtype=object)))
 
-    def guarantee(self, rho1: float, rho2: float) -> Guarantee:
+    def guarantee(self, rho1: float, rho2: float, columns: Sequence[str] = ()) -> Guarantee:
         """Whether a tuple is in the table."""
         return Guarantee(
             kind="tuple_membership",
-            columns=[],
+            columns=list(columns),
             statement=f"That a tuple is in the table, believed with at most {rho1:.6g}, is believed with at most {rho2:.6g} after seeing the release.",
-            parameters={"rho1": rho1, "rho2": rho2, "gamma": (self.alpha + self.beta) / self.beta},
+            parameters={
+                "rho1": rho1,
+                "rho2": rho2,
+                "gamma": (self.alpha + self.beta) / self.beta,
+                "alpha": self.alpha,
+                "beta": self.beta,
+            },
             conditions=[
                 "The table is a set of tuples.",
                 "The attacker believes that tuples are in the table independently.",
@@ -74,7 +120,10 @@ class AlphaBeta:
         self, published: Tuples, matches: Callable[[Tuples], npt.NDArray[np.bool_]], domain: int
     ) -> tuple[float, float]:
         """How many tuples of the table match, with its standard error; `domain` is how many of the domain do."""
-        seen = int(matches(published).sum())
+        return self.estimate(int(matches(published).sum()), domain)
+
+    def estimate(self, seen: int, domain: float) -> tuple[float, float]:
+        """The same from the number of published tuples that match."""
         estimate = (seen - self.beta * domain) / self.alpha
         held = min(max(estimate, 0.0), float(domain))
         kept = self.alpha + self.beta
