@@ -69,7 +69,12 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
         estimates, how = likely(question, found, estimates, level)
         notes += how
     names = [output.name for output in question.query.outputs]
-    return arranged(Estimates(names, _group_columns(question, found), estimates, level, notes), question.query)
+    told = arranged(Estimates(names, _group_columns(question, found), estimates, level, notes), question.query)
+    if any(np.any(np.isinf(e.low)) for e in told.estimates):
+        told.notes.append(
+            "an average is unbounded where its group may be empty: the release cannot tell its size from 0"
+        )
+    return told
 
 
 def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) -> Estimate:
@@ -211,8 +216,6 @@ def _notes(question: Question, found: Whole, estimates: list[Estimate]) -> list[
     if few:
         where = f"in {few} of {len(estimates[0].value)} rows" if len(estimates[0].value) > 1 else "here"
         notes.append(f"fewer than {FEW} published rows match {where}; read the interval as a rough one")
-    if any(np.any(np.isinf(e.low)) for e in estimates):
-        notes.append("an average is unbounded where its group may be empty: the release cannot tell its size from 0")
     return notes
 
 
