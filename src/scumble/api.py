@@ -21,8 +21,6 @@ from scumble.release.release import Release, open_release
 from scumble.schema import ColumnSpec, Spec, Target, first_problem, read_spec
 from scumble.tables import Table, read
 
-PER_COLUMN = ("rho1", "rho2", "gamma", "epsilon", "retain")
-
 
 def publish(
     table: Any,
