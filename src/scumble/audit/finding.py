@@ -2,7 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+Question = Literal["singling out", "linkability", "inference", "integrity"]
+"""The three questions of WP216, and whether the release is what its manifest says."""
+
+Verdict = Literal["holds", "open", "broken"]
 
 
 @dataclass(frozen=True)
@@ -18,21 +23,41 @@ class Finding:
     high: float
     """The ends of the interval for the success rate, at 95%."""
     detail: str
+    question: Question = "inference"
+    """Which question of a data-protection officer it answers."""
+    uncovered: str = ""
+    """Where the release itself says that it does not protect from this: its words. Success is then open, not broken."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """holds: no better than its baseline, as far as the interval can tell; open: better, as the release says; broken."""
+        if self.low <= self.baseline:
+            return "holds"
+        return "open" if self.uncovered else "broken"
 
     @property
     def passed(self) -> bool:
-        """Whether the attack does no better than its baseline, as far as the interval can tell."""
-        return self.low <= self.baseline
+        """Whether nothing is broken that was promised."""
+        return self.verdict != "broken"
 
     @classmethod
-    def of_share(cls, attack: str, hits: int, targets: int, baseline: float, detail: str) -> "Finding":
+    def of_share(
+        cls,
+        attack: str,
+        hits: int,
+        targets: int,
+        baseline: float,
+        detail: str,
+        question: Question = "inference",
+        uncovered: str = "",
+    ) -> "Finding":
         """The finding for so many hits among so many targets."""
         low, high = wilson(hits, targets)
-        return cls(attack, hits / targets if targets else 0.0, baseline, low, high, detail)
+        return cls(attack, hits / targets if targets else 0.0, baseline, low, high, detail, question, uncovered)
 
     def to_dict(self) -> dict[str, Any]:
         """For programs."""
-        names = ("attack", "success", "baseline", "low", "high", "passed", "detail")
+        names = ("attack", "question", "success", "baseline", "low", "high", "verdict", "passed", "uncovered", "detail")
         return {name: getattr(self, name) for name in names}
 
 
