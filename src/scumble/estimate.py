@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from scumble.display import Card, Grid, Note, Shown, Whisker
 
 Numbers = npt.NDArray[np.float64]
 
@@ -31,6 +32,11 @@ class Estimate:
         """Whether there is no uncertainty in it."""
         return self.method == "exact"
 
+    @property
+    def bounded(self) -> bool:
+        """Whether some row has such a bound."""
+        return self.bound is not None and bool(np.isfinite(self.bound).any())
+
     def take(self, order: npt.NDArray[np.intp]) -> "Estimate":
         """The same for some rows, in that order."""
         bound = None if self.bound is None else self.bound[order]
@@ -39,7 +45,7 @@ class Estimate:
         )
 
 
-class Estimates:
+class Estimates(Shown):
     """An answer: group columns, and for each aggregate `a` the columns a, a_se, a_low, a_high.
 
     Prints as a table; converts by to_arrow(), to_pandas(), to_polars(), to_list().
@@ -92,29 +98,23 @@ class Estimates:
         rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
         return rows
 
-    def table(self, most: int = 60) -> tuple[list[str], list[list[str]]]:
-        """Headings and texts, for people: value and interval side by side."""
-        headings: list[str] = []
-        columns: list[list[str]] = []
+    def grid(self, most: int = 60) -> Grid:
+        """The first rows as texts, for people: value and interval side by side."""
+        columns: list[tuple[str, list[str]]] = []
+        words: list[int] = []
+        whiskers: dict[int, list[Whisker]] = {}
         for name in self.columns:
             if name in self.groups.schema.names:
-                headings.append(name)
-                columns.append(
-                    ["NULL" if v is None else str(v) for v in self.groups.column(name).slice(0, most).to_pylist()]
-                )
-            else:
-                e = self[name]
-                digits = _digits(e)
-                headings.append(name)
-                columns.append([_number(v, digits) for v in e.value[:most]])
-                if not e.exact:
-                    headings += ["± se", f"{100 * self.level:g}% interval"]
-                    columns.append([_number(v, digits) for v in e.se[:most]])
-                    columns.append([_interval(a, b, digits) for a, b in zip(e.low[:most], e.high[:most], strict=True)])
-                if e.bound is not None and np.isfinite(e.bound).any():
-                    headings.append("suppressed included, at most")
-                    columns.append([_number(v, 0) for v in e.bound[:most]])
-        return headings, [list(row) for row in zip(*columns, strict=True)]
+                words.append(len(columns))
+                values = self.groups.column(name).slice(0, most).to_pylist()
+                columns.append((name, ["NULL" if v is None else str(v) for v in values]))
+                continue
+            e = self[name]
+            columns += _columns(e, self.level, most)
+            if not e.exact and len(self) > 1:
+                whiskers[len(columns) - 1 - e.bounded] = _whiskers(e, most)
+        headings, texts = zip(*columns, strict=True)
+        return Grid(headings, list(zip(*texts, strict=True)), words, whiskers)
 
     def footer(self, most: int = 60) -> list[str]:
         """What stands below the table."""
@@ -128,26 +128,30 @@ class Estimates:
             )
         return lines + [f"note: {note}" for note in self.notes]
 
-    def __str__(self) -> str:
-        headings, rows = self.table()
-        widths = [max(len(t) for t in column) for column in zip(headings, *rows, strict=True)]
-        numeric = {i for i, h in enumerate(headings) if h not in self.groups.schema.names}
-        lines = [
-            "  ".join(
-                t.rjust(w) if i in numeric else t.ljust(w) for i, (t, w) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in [headings, ["-" * w for w in widths], *rows]
-        ]
-        return "\n".join([*lines, *self.footer()])
+    def card(self, most: int = 60) -> Card:
+        """The table, in a notebook with its intervals drawn beside the numbers, and what stands below it."""
+        return Card("", [self.grid(most), *(Note(line) for line in self.footer(most))])
 
-    __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        headings, rows = self.table()
-        head = "".join(f"<th>{escape(h)}</th>" for h in headings)
-        body = "".join("<tr>" + "".join(f"<td>{escape(t)}</td>" for t in row) + "</tr>" for row in rows)
-        foot = "".join(f"<p><small>{escape(line)}</small></p>" for line in self.footer())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
+def _columns(e: Estimate, level: float, most: int) -> list[tuple[str, list[str]]]:
+    """An aggregate's headings and texts."""
+    digits = _digits(e)
+    found = [(e.name, [_number(v, digits) for v in e.value[:most]])]
+    if not e.exact:
+        ends = zip(e.low[:most], e.high[:most], strict=True)
+        found.append(("± se", [_number(v, digits) for v in e.se[:most]]))
+        found.append((f"{100 * level:g}% interval", [_interval(a, b, digits) for a, b in ends]))
+    if e.bound is not None and e.bounded:
+        found.append(("suppressed included, at most", [_number(v, 0) for v in e.bound[:most]]))
+    return found
+
+
+def _whiskers(e: Estimate, most: int) -> list[Whisker]:
+    """The intervals of all rows on one scale, which has zero on it."""
+    ends = np.concatenate([[0.0], e.low[:most], e.high[:most]])
+    ends = ends[np.isfinite(ends)]
+    numbers = zip(e.value[:most], e.low[:most], e.high[:most], strict=True)
+    return [Whisker(float(v), float(a), float(b), float(ends.min()), float(ends.max())) for v, a, b in numbers]
 
 
 def _digits(estimate: Estimate) -> int:

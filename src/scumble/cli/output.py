@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from scumble.estimate import Estimates
+from scumble.display import Card, Grid, Note, cell, plain
 
 if TYPE_CHECKING:
     from scumble.release.press import Progress
@@ -24,8 +24,8 @@ class Format(StrEnum):
 
 
 def console() -> Console:
-    """Standard output, without guessing at numbers and paths."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    """Standard output, without guessing at numbers and paths, and without taking [brackets] in a value for a style."""
+    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 200)
 
 
 def print_json(result: Any) -> None:
@@ -33,24 +33,37 @@ def print_json(result: Any) -> None:
     print(json.dumps(result, indent=1, ensure_ascii=False, default=str))
 
 
-def print_estimates(answer: Estimates) -> None:
-    """An answer for people."""
-    headings, rows = answer.table()
+def print_card(card: Card) -> None:
+    """A result for people: what a notebook shows of it, in the terminal's own means."""
+    out = console()
+    if card.title:
+        out.print(plain(card.title), style="bold")
+    for part in card.parts:
+        if isinstance(part, Grid):
+            out.print(rich_table(part))
+        elif isinstance(part, Note):
+            out.print(part.text(), style="bold red" if part.strong else "dim")
+        else:
+            out.print(f"\n{plain(part.heading)}:", style="bold")
+            for sentence in part.sentences:
+                out.print(f"  - {plain(sentence)}")
+
+
+def rich_table(grid: Grid) -> RichTable:
+    """A table for people; words are broken where the terminal is narrow, numbers never are."""
     table = RichTable(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    groups = set(answer.groups.schema.names)
-    for heading in headings:
+    for place, heading in enumerate(grid.headings):
+        words = place in grid.left
         table.add_column(
-            heading,
-            justify="left" if heading in groups else "right",
-            no_wrap=True,
+            cell(heading),
+            justify="left" if words else "right",
+            no_wrap=not words,
+            overflow="fold",
             style="dim" if heading == "± se" else "",
         )
-    for row in rows:
-        table.add_row(*row)
-    out = console()
-    out.print(table)
-    for line in answer.footer():
-        out.print(line, style="dim", markup=False)
+    for row in grid.rows:
+        table.add_row(*(cell(each) for each in row))
+    return table
 
 
 @contextmanager

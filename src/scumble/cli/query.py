@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from scumble.cli.output import Format, print_estimates, print_json
+from scumble.cli.output import Format, print_card, print_json
 from scumble.errors import ParameterError
 
 
@@ -38,4 +38,4 @@ def command(
         for note in answer.notes:
             print(f"note: {note}", file=sys.stderr)
     else:
-        print_estimates(answer)
+        print_card(answer.card())
