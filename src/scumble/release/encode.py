@@ -4,7 +4,7 @@ Text that repeats itself travels as integers and gets its words back when it is 
 values first came up would tell something of the order of the rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from scumble.coarsen import coarsen
 from scumble.domain import Domain
-from scumble.schema import ColumnSpec
+from scumble.schema import ColumnSpec, Spec
+from scumble.tables import Table
 
 REPETITIVE = 4
 """Text is coded when, in the first batch, each value stands in this many rows or more on average."""
@@ -146,3 +147,18 @@ def decode_table(columns: Sequence[Column], table: pa.Table) -> pa.Table:
     """A table of narrow columns as it is written."""
     arrays = [column.decode(part.combine_chunks()) for column, part in zip(columns, table.columns, strict=True)]
     return pa.table(arrays, names=[column.name for column in columns])
+
+
+def prepared(table: Table, spec: Spec, domains: Mapping[str, Domain]) -> pa.Table:
+    """The columns to be published, before their coins: coarsened, and numbers on their grid. The table is held in memory."""
+    columns = {name: PublicColumn(name, spec.columns[name]) for name in spec.published if name not in domains}
+    batches = []
+    for batch in table.batches(spec.published):
+        arrays = {
+            name: domains[name].values.take(pa.array(domains[name].encode(batch.column(name), name)))
+            if name in domains
+            else columns[name].plain(batch.column(name))
+            for name in spec.published
+        }
+        batches.append(pa.table(arrays))
+    return pa.concat_tables(batches)

@@ -1,0 +1,11 @@
+"""What a release is worth: workloads of questions, errors against the truth, mechanisms compared, and the parameters for an accuracy.
+
+Everything here needs the raw table and is for the publisher's eyes; nothing of it goes into a release.
+"""
+
+from scumble.evaluate.measured import Measured, measure
+from scumble.evaluate.truth import Truth
+from scumble.evaluate.utility import reconstruction, records
+from scumble.evaluate.workload import Question, Workload
+
+__all__ = ["Measured", "Question", "Truth", "Workload", "measure", "reconstruction", "records"]
