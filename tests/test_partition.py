@@ -15,7 +15,7 @@ from scumble.errors import ParameterError
 from scumble.privacy import posteriors
 
 module = import_module("scumble.mechanisms.partitioning")
-merging = import_module("scumble.mechanisms.merge")
+merging, searching = (import_module(f"scumble.mechanisms.{name}") for name in ("merge", "merge_search"))
 partition = module.partition
 
 THESIS = [12, 8, 6, 5, 4, 3, 1, 1, 1, 1]
@@ -145,11 +145,11 @@ def test_search_is_never_worse_than_the_reference(table):
     """Neither than Reverse Cuthill-McKee order nor than the table in one piece, exactly or by local search."""
     plan = partition(*table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merging, "EXACT", 0)
+        patch.setattr(searching, "EXACT", 0)
         local = partition(*table)
     assert plan.error <= min(plan.reference_error, plan.whole_error * (1 + 1e-12))
     assert local.error <= local.reference_error
-    if len(plan.groups) <= merging.EXACT:
+    if len(plan.groups) <= searching.EXACT:
         assert local.error >= plan.error * (1 - 1e-12)
 
 
@@ -160,13 +160,41 @@ def test_local_search_comes_close_to_the_best(monkeypatch):
         weights = np.random.default_rng(seed).random(12) ** 3 + 0.01
         counts = (weights / weights.sum() * 1e5).astype(int)
         share = counts.max() / counts.sum()
-        monkeypatch.setattr(merging, "EXACT", 14)
+        monkeypatch.setattr(searching, "EXACT", 14)
         best = partition(counts, share, (1 + share) / 2)
-        monkeypatch.setattr(merging, "EXACT", 0)
+        monkeypatch.setattr(searching, "EXACT", 0)
         assert len(best.groups) <= 14
         excess.append(partition(counts, share, (1 + share) / 2).error / best.error - 1)
     assert sum(each < 1e-9 for each in excess) >= 9
     assert -1e-9 < min(excess) <= max(excess) < 0.05
+
+
+@pytest.mark.parametrize("sets", [[], [[0, 3, 5], [1, 2]]])
+def test_local_search_ends_where_no_move_helps(monkeypatch, sets):
+    """Every move of one group, and every join of two sub-tables, priced from scratch, leaves the error as it is or raises it."""
+    monkeypatch.setattr(searching, "EXACT", 0)
+    for seed in range(4):
+        counts = (np.random.default_rng(seed).pareto(1.0, 25) * 1000 + 1).astype(int)
+        share = counts.max() / counts.sum()
+        plan = partition(counts, share, (1 + share) / 2, together=sets)
+        masks = [np.isin(np.arange(25), each) for each in sets]
+        guarded = [bool(counts[each].sum() <= share * counts.sum()) for each in masks]
+        rule = merging.Rule((1 + share) / 2, plan.protected, masks, guarded, 1.0)
+        error = merging.error_of(rule, plan.groups, [list(each) for each in plan.merged])
+        for other in neighbouring(plan.merged):
+            assert merging.error_of(rule, plan.groups, other) >= error * (1 - 1e-9)
+
+
+def neighbouring(merged):
+    """The merges that are one move away."""
+    for home, members in enumerate(merged):
+        for unit in [[group] for group in members] + [list(members)]:
+            rest = [list(each) for each in merged]
+            rest[home] = [group for group in members if group not in unit]
+            for target in range(len(rest)):
+                if target != home:
+                    yield [each for each in (*rest[:target], rest[target] + unit, *rest[target + 1 :]) if each]
+            yield [each for each in (*rest, unit) if each]
 
 
 def test_a_set_lowers_gamma_as_far_as_needed():

@@ -2,8 +2,8 @@
 
     error = sum_i |T_i|/|T| a/sqrt(|T_i|) (m_i/(gamma_i - 1) + 1)
 
-The thesis merges neighbours in one arranging order. Any merge carries the same guarantee, so here all are searched: exactly up
-to EXACT groups, beyond by moving groups about. Why that is allowed: docs/proofs/partition.md.
+The thesis merges neighbours in one arranging order, which is here. Any merge carries the same guarantee, and merge_search.py looks
+at all of them.
 """
 
 import math
@@ -19,12 +19,6 @@ from scumble.channel import Vector
 Counts = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Merge = list[list[int]]
-
-EXACT = 12
-"""Up to so many groups every merge is compared, at 3^t; beyond, a local search starts from several arranging orders."""
-
-WORK = 200_000_000
-"""Counts that a local search may look at; a few sweeps over 300 groups of 1,000 values, and no limit in practice at 50 values."""
 
 
 class Measure(NamedTuple):
@@ -101,11 +95,11 @@ def cuthill_mckee(groups: Counts) -> list[int]:
 
 def merge_neighbours(rule: Rule, groups: Counts, order: Sequence[int]) -> Merge:
     """The best merge of neighbours in the order: dynamic programming over where the last sub-table begins."""
-    runs = _Runs(rule, groups[list(order)])
+    costs = _run_costs(rule, groups[list(order)])
     best, begin = np.full(len(order) + 1, np.inf), np.zeros(len(order) + 1, dtype=int)
     best[0] = 0
     for start in range(len(order)):
-        reached = best[start] + rule.cost(runs.measure(start))
+        reached = best[start] + costs[start]
         better = np.flatnonzero(reached < best[start + 1 :])
         best[start + 1 + better], begin[start + 1 + better] = reached[better], start
     merge, end = [], len(order)
@@ -113,6 +107,18 @@ def merge_neighbours(rule: Rule, groups: Counts, order: Sequence[int]) -> Merge:
         merge.append(sorted(order[begin[end] : end]))
         end = int(begin[end])
     return merge
+
+
+def _run_costs(rule: Rule, groups: Counts) -> list[Vector]:
+    """What each run of neighbours costs, by its first group and its last: measured start by start, and priced all at once."""
+    runs = _Runs(rule, groups)
+    measures = [runs.measure(start) for start in range(len(groups))]
+    size, distinct, top = (np.concatenate([m[field] for m in measures]) for field in range(3))
+    totals, peaks = (
+        [np.concatenate(parts) for parts in zip(*(m[field] for m in measures), strict=True)] for field in (3, 4)
+    )
+    costs = rule.cost(Measure(size, distinct, top, totals, peaks))
+    return np.split(costs, np.cumsum(range(len(groups), 1, -1)))
 
 
 class _Runs:
@@ -147,99 +153,3 @@ class _Runs:
 
         totals, peaks = [since(each) for each in self.totals], [peak(each) for each in self.rule.sets]
         return Measure(since(self.sizes), np.cumsum(new), peak(self.rule.protected), totals, peaks)
-
-
-def search(rule: Rule, groups: Counts, reference: Merge) -> Merge:
-    """The best merge of groups that need not be neighbours: exactly for few groups, else by local search."""
-    if len(groups) <= EXACT:
-        found = [_best_merge(rule, groups)]
-    else:
-        starts = [reference, merge_neighbours(rule, groups, range(len(groups)))]
-        found = [_improve(rule, groups, each) for each in starts]
-    return min(reference, *found, key=lambda each: error_of(rule, groups, each))
-
-
-def _best_merge(rule: Rule, groups: Counts) -> Merge:
-    """The best of all set partitions of the groups, by dynamic programming over subsets (bit k: group k).
-
-    best(S) = min over C of cost(C + k) + best(S - C - k),        k the last group in S, C a subset of the others
-    """
-    rows = np.zeros((1, groups.shape[1]), dtype=np.int64)
-    for group in groups:
-        rows = np.concatenate([rows, rows + group])
-    cost = rule.cost(rule.measure(rows))
-    best = np.zeros(1)
-    for k in range(len(groups)):
-        best = np.concatenate([best, _split(cost[1 << k : 2 << k], best)])
-    merge, left = [], len(best) - 1
-    while left:
-        block = _last_block(cost, best, left)
-        merge.append([k for k in range(len(groups)) if block >> k & 1])
-        left -= block
-    return merge
-
-
-def _split(f: Vector, g: Vector) -> Vector:
-    """h(S) = min over subsets C of S of f(C) + g(S - C), for all S at once: 3^n additions.
-
-    By halves on the last element: without it h = f0*g0, with it the better of f0*g1 and f1*g0.
-    """
-    half = f.shape[-1] // 2
-    if half == 0:
-        return f + g
-    f0, f1, g0, g1 = f[..., :half], f[..., half:], g[..., :half], g[..., half:]
-    without, after, before = _split(np.stack([f0, f0, f1]), np.stack([g0, g1, g0]))
-    return np.concatenate([without, np.minimum(after, before)], axis=-1)
-
-
-def _last_block(cost: Vector, best: Vector, subset: int) -> int:
-    """The block that holds the last group of a subset in its best merge."""
-    last = 1 << (subset.bit_length() - 1)
-    others = np.arange(last)
-    others = others[others & ~subset == 0]
-    return last + int(others[np.argmin(cost[last + others] + best[subset - last - others])])
-
-
-def _improve(rule: Rule, groups: Counts, merge: Merge) -> Merge:
-    """Groups, and whole sub-tables, move to where the error falls most, until no move helps or WORK is done."""
-    blocks = _Blocks(rule, groups, merge)
-    for _ in range(WORK // (len(groups) * blocks.rows.size)):
-        if not blocks.sweep():
-            break
-    return [np.flatnonzero(blocks.label == block).tolist() for block in np.unique(blocks.label)]
-
-
-class _Blocks:
-    """A merge in the making: the block of each group, the blocks' counts (one is always empty) and their costs."""
-
-    def __init__(self, rule: Rule, groups: Counts, merge: Merge) -> None:
-        self.rule, self.groups = rule, groups
-        self.label = np.zeros(len(groups), dtype=int)
-        for block, members in enumerate(merge):
-            self.label[members] = block
-        self.rows = np.vstack([union(groups, merge), np.zeros_like(groups[:1])])
-        self.cost = rule.cost(rule.measure(self.rows))
-
-    def sweep(self) -> bool:
-        """Try to move each group, then each block as it then is; whether any moved."""
-        groups = [self.move(np.array([group])) for group in range(len(self.groups))]
-        blocks = [self.move(np.flatnonzero(self.label == block)) for block in range(len(self.rows))]
-        return any(groups) or any(blocks)
-
-    def move(self, unit: npt.NDArray[np.intp]) -> bool:
-        """Move groups of one block to another, or to one of their own, if that lowers the error."""
-        if len(unit) == 0:
-            return False
-        home, moved = int(self.label[unit[0]]), self.groups[unit].sum(axis=0)
-        cost = self.rule.cost(self.rule.measure(np.vstack([self.rows + moved, self.rows[home] - moved])))
-        change = cost[:-1] - self.cost + cost[-1] - self.cost[home]
-        change[home] = 0
-        target = int(np.argmin(change))
-        if change[target] > -1e-12 * self.cost.sum():
-            return False
-        self.label[unit] = target
-        self.rows[home], self.rows[target] = self.rows[home] - moved, self.rows[target] + moved
-        self.cost[home], self.cost[target] = cost[-1], cost[target]
-        if self.rows.any(axis=1).all():
-            self.rows, self.cost = np.vstack([self.rows, np.zeros_like(moved)]), np.append(self.cost, 0)
-        return True

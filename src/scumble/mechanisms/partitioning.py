@@ -25,7 +25,8 @@ import numpy.typing as npt
 
 from scumble.channel import Channel
 from scumble.errors import ParameterError
-from scumble.mechanisms.merge import Counts, Mask, Merge, Rule, cuthill_mckee, error_of, merge_neighbours, search, union
+from scumble.mechanisms.merge import Counts, Mask, Merge, Rule, cuthill_mckee, error_of, merge_neighbours, union
+from scumble.mechanisms.merge_search import search
 from scumble.parameters import number
 
 
