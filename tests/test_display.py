@@ -2,14 +2,18 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import scumble
+from scumble.audit.finding import Finding
+from scumble.audit.findings import Findings
 from scumble.cli.output import print_card
 from scumble.display import LONGEST, Card, Grid, Items, Note, Whisker, cell, plain
+from scumble.errors import ParameterError
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -51,7 +55,7 @@ class Tags(HTMLParser):
 
 def hostile_card() -> Card:
     grid = Grid(HOSTILE, [HOSTILE, HOSTILE], [0], {1: [Whisker(1, 0, 2, 0, 4, 3)] * 2})
-    return Card(HOSTILE[0], [grid, *(Note(each, strong=True) for each in HOSTILE), Items(HOSTILE[1], HOSTILE)])
+    return Card(HOSTILE[0], [grid, *(Note(each, "strong") for each in HOSTILE), Items(HOSTILE[1], HOSTILE)])
 
 
 def test_html_escapes_whatever_a_table_holds() -> None:
@@ -127,3 +131,76 @@ def test_an_answer_about_hostile_values_is_shown() -> None:
     assert Tags(answer._repr_html_()).seen.isdisjoint({"script", "img"})
     assert "\x1b" not in str(answer)
     assert len(str(answer).splitlines()) == 2 + len(HOSTILE)
+
+
+def test_a_release_says_what_it_guarantees_and_what_not(release: scumble.Release) -> None:
+    html = release._repr_html_()
+    assert {"table", "details"} <= Tags(html).seen
+    for part in ("disease", "kept with probability", "guaranteed: ", "not covered", "INSECURE"):
+        assert part in html
+        assert part in str(release)
+    assert len(repr(release).splitlines()) == 1
+
+
+def test_a_release_of_hostile_names_is_shown(tmp_path: Path) -> None:
+    names = [name for name in HOSTILE if "\n" not in name]
+    table = pa.table({name: ["x", "y"] * 30 for name in names})
+    values = {names[0]: ["x", "y", "<b>"]}
+    release = scumble.publish(table, tmp_path / "<i>.release", sensitive=names[0], domains=values, retain=0.5, seed=1)
+    assert Tags(release._repr_html_()).seen.isdisjoint({"script", "img", "i", "b"})
+    assert "\x1b" not in str(release)
+
+
+def test_a_plan_is_made_and_shown_without_publishing(patients: pa.Table) -> None:
+    how = {"sensitive": "disease", "drop": "name", "domain_from_data": True}
+    question = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'flu' GROUP BY sex"
+    plan = scumble.plan(patients, question, rho1="1/10", rho2="1/2", **how)
+    pairs = list(zip(patients.column("disease").to_pylist(), patients.column("sex").to_pylist(), strict=True))
+    truth = [pairs.count(("flu", sex)) for sex in "FM"]
+    assert plan.answers[0][1]["n"].value.round().tolist() == truth
+    for shown in (repr(plan), plan._repr_html_()):
+        assert "will be guaranteed: " in shown
+        assert "best guess" in shown
+        assert "standard error will be" in shown
+    release = scumble.publish(patients, rho1="1/10", rho2="1/2", **how)
+    assert plan.plan.guarantees == release.manifest.guarantees
+    assert "kept" in repr(plan.plan)
+    with pytest.raises(TypeError, match="sensitve"):
+        scumble.plan(patients, sensitve="disease")
+
+
+def test_a_plan_without_a_bound_says_so(patients: pa.Table) -> None:
+    how = {"sensitive": "disease", "drop": "name", "domain_from_data": True, "retain": 0.5, "mechanism": "swapped"}
+    shown = repr(scumble.plan(patients, **how))
+    assert "guaranteed: nothing" in shown
+    with pytest.raises(ParameterError, match="not foreseen"):
+        scumble.plan(patients, "SELECT COUNT(*) FROM release WHERE disease = 'flu'", **how)
+
+
+def test_findings_print_as_a_table_and_are_a_list() -> None:
+    findings = Findings(
+        [
+            Finding.of_share("linking", 90, 100, 0.1, "Links <b>.", "linkability", "public columns are as they are"),
+            Finding.of_share("scale", 90, 100, 0.1, "It scales back."),
+            Finding.of_share("guess", 10, 100, 0.1, "No better."),
+        ]
+    )
+    assert [f.verdict for f in findings] == ["open", "broken", "holds"]
+    assert not findings.passed
+    assert isinstance(findings, list)
+    assert str(findings) == repr(findings)
+    assert repr(findings).splitlines()[0] == "3 attacks: 1 of 3 broken"
+    html = findings._repr_html_()
+    assert html.count("<svg") == 3
+    assert "b" not in Tags(html).seen
+    assert Findings(findings[2:]).passed
+    assert "nothing is broken" in repr(Findings(findings[2:]))
+    assert "no attack" in repr(Findings())
+    assert "the release says: public columns" in repr(findings[0])
+    assert "the release says" not in repr(findings[2])
+
+
+def test_a_small_channel_shows_its_matrix() -> None:
+    assert "0.4000" in scumble.Channel.from_rho(3, "1/5", "1/4")._repr_html_()
+    assert "<table" not in scumble.Channel(0.5, size=100)._repr_html_()
+    assert repr(scumble.Channel(0.5, size=100)).startswith("Channel(")

@@ -68,4 +68,5 @@ def test_the_outlook_is_the_exact_posterior(spec: Path, patients: pa.Table) -> N
 def test_mechanisms_without_one_channel_are_refused(spec: Path) -> None:
     given = read_spec(spec).model_copy(update={"mechanism": "swapped"})
     with pytest.raises(ParameterError, match="not foreseen"):
-        forecast(read(given.table), given, [])
+        forecast(read(given.table), given, QUESTIONS[:1])
+    assert forecast(read(given.table), given, []).plan.mechanism == "swapped"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from scumble.api import open, publish
+    from scumble.api import open, plan, publish
     from scumble.channel import Channel
     from scumble.errors import ScumbleError
     from scumble.estimate import Estimates
@@ -23,10 +23,11 @@ _HOMES = {
     "Release": "scumble.release.release",
     "ScumbleError": "scumble.errors",
     "open": "scumble.api",
+    "plan": "scumble.api",
     "publish": "scumble.api",
 }
 
-__all__ = ["Channel", "Estimates", "Release", "ScumbleError", "open", "publish"]
+__all__ = ["Channel", "Estimates", "Release", "ScumbleError", "open", "plan", "publish"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -20,6 +20,9 @@ from scumble.release.press import Coinage, Progress
 from scumble.release.release import Release, open_release
 from scumble.schema import ColumnSpec, Spec, Target, first_problem, read_spec
 from scumble.tables import Table, read
+
+if TYPE_CHECKING:
+    from scumble.forecast import Forecast
 
 
 def publish(
@@ -66,25 +69,45 @@ def publish(
     """
     from scumble.release.publish import publish_table  # opening and asking need none of it
 
-    target = {"rho1": rho1, "rho2": rho2, "gamma": gamma, "epsilon": epsilon, "retain": retain}
-    if isinstance(table, str | Path) and Path(table).suffix == ".toml":
-        if sensitive is not None or public is not None or drop or domains or coarsen:
-            raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
-        spec = _override(read_spec(table), target, mechanism, domain_from_data)
-        spec = spec.model_copy(update={"settings": {**spec.settings, **(settings or {})}})
-        source = read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
-    else:
-        source = read(table, text=_names(text))
-        spec = _spec(
-            source, _names(sensitive), public, _names(drop), id, domains or {}, coarsen or {}, target, domain_from_data
-        )
-        spec = spec.model_copy(update={"mechanism": mechanism or "uniform", "settings": dict(settings or {})})
+    source, spec = _choose(
+        table,
+        sensitive=sensitive,
+        public=public,
+        drop=drop,
+        text=text,
+        domains=domains,
+        coarsen=coarsen,
+        mechanism=mechanism,
+        settings=settings,
+        rho1=rho1,
+        rho2=rho2,
+        gamma=gamma,
+        epsilon=epsilon,
+        retain=retain,
+        domain_from_data=domain_from_data,
+        id=id,
+    )
     coinage = _coinage(key, id, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
     plan = publish_table(source, spec, folder, coinage, overwrite=overwrite, progress=progress)
-    for text in plan.warnings:
-        warnings.warn(text, stacklevel=2)
+    for warning in plan.warnings:
+        warnings.warn(warning, stacklevel=2)
     return Release(folder, read_manifest(folder))  # written this moment: its hashes need no check
+
+
+def plan(table: Any, questions: str | Sequence[str] = (), *, level: Any = 0.95, **how: Any) -> "Forecast":
+    """What publishing would promise, and how exact the answers would be. Nothing is written, and no coin is flipped.
+
+    table      as for publish
+    questions  SELECT statements over the table `release`: each with the truth, and the standard error that its answer will have
+    level      how often an interval shall hold the truth
+    how        what publish is told: sensitive, public, drop, text, domains, coarsen, mechanism, settings, rho1, rho2, gamma, epsilon,
+               retain, domain_from_data, id
+    """
+    from scumble.forecast import forecast
+
+    source, spec = _choose(table, **how)
+    return forecast(source, spec, _names(questions), level)
 
 
 def open(path: str | Path, *more: str | Path, on: str | None = None) -> Release:
@@ -99,6 +122,40 @@ def open(path: str | Path, *more: str | Path, on: str | None = None) -> Release:
     from scumble.release.combine import join, stack
 
     return stack(parts) if on is None else join(parts, on)
+
+
+def _choose(
+    table: Any,
+    *,
+    sensitive: str | Sequence[str] | None = None,
+    public: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
+    domains: Mapping[str, Any] | None = None,
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
+    mechanism: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    rho1: Any = None,
+    rho2: Any = None,
+    gamma: Any = None,
+    epsilon: Any = None,
+    retain: Any = None,
+    domain_from_data: bool = False,
+    id: str | None = None,
+) -> tuple[Table, Spec]:
+    """The table, and the spec that says what becomes of it: read, or put together from arguments."""
+    target = {"rho1": rho1, "rho2": rho2, "gamma": gamma, "epsilon": epsilon, "retain": retain}
+    if isinstance(table, str | Path) and Path(table).suffix == ".toml":
+        if sensitive is not None or public is not None or drop or domains or coarsen:
+            raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
+        spec = _override(read_spec(table), target, mechanism, domain_from_data)
+        spec = spec.model_copy(update={"settings": {**spec.settings, **(settings or {})}})
+        return read(spec.table, text=[name for name, column in spec.columns.items() if column.text]), spec
+    source = read(table, text=_names(text))
+    spec = _spec(
+        source, _names(sensitive), public, _names(drop), id, domains or {}, coarsen or {}, target, domain_from_data
+    )
+    return source, spec.model_copy(update={"mechanism": mechanism or "uniform", "settings": dict(settings or {})})
 
 
 def _spec(

@@ -16,13 +16,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from scumble.display import Card, Grid, Note, Part, Shown
 from scumble.errors import NotEstimable, ParameterError
 from scumble.parameters import number
 
 Vector = npt.NDArray[np.float64]
 
+SMALL = 8
+"""Values of a domain whose matrix a notebook shows."""
 
-class Channel:
+
+class Channel(Shown):
     """Retention replacement on a domain of `size` values.
 
     retain   the probability that a value is kept: one number, or one for each value
@@ -257,6 +261,19 @@ class Channel:
         return np.array_equal(self._retain, other._retain) and np.array_equal(self._replace, other._replace)
 
     __hash__ = None  # type: ignore[assignment]  # compared by value, holds arrays
+
+    def card(self) -> Card:
+        """What is kept, what replaces it, how much odds change; and the matrix, where it is small."""
+        kept = f"{self.retain:.4g}" if self.constant else f"{self._retain.min():.4g} to {self._retain.max():.4g}"
+        drawn = "any value alike" if self._replace.strides == (0,) else "one by given probabilities"
+        bound = "; nothing bounds how odds change"
+        if math.isfinite(self.amplification):
+            bound = f"; odds change by a factor of at most {self.amplification:.4g}, epsilon = {math.log(self.amplification):.4g}"
+        parts: list[Part] = [Note(f"a value is kept with probability {kept}, else replaced by {drawn}{bound}")]
+        if self.size <= SMALL:
+            rows = [(j, *(f"{share:.4f}" for share in row)) for j, row in enumerate(self.matrix())]
+            parts.append(Grid(("published \\ true", *map(str, range(self.size))), rows))
+        return Card(f"a channel on {self.size:,} values", parts)
 
     def __repr__(self) -> str:
         kept = f"{self.retain:.6g}" if self.constant else f"{self._retain.min():.6g}..{self._retain.max():.6g}"

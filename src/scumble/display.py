@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 LONGEST = 160
 """Characters of a cell; what is longer is cut."""
@@ -113,10 +113,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence below a table; a strong one is a warning that nobody should read over."""
+    """A sentence of its own."""
 
     sentence: str
-    strong: bool = False
+    weight: Literal["plain", "strong", "faint"] = "plain"
+    """strong: a warning that nobody should read over; faint: a remark."""
 
     def text(self) -> str:
         """The sentence on one line."""
@@ -124,8 +125,10 @@ class Note:
 
     def html(self) -> str:
         """The sentence as a paragraph."""
-        weight = "font-weight:bold" if self.strong else "opacity:.8"
-        return f'<div style="{weight};margin:.2em 0">{escape(plain(self.sentence))}</div>'
+        return f'<div style="{WEIGHTS[self.weight]}margin:.2em 0">{escape(plain(self.sentence))}</div>'
+
+
+WEIGHTS = {"plain": "", "strong": "font-weight:bold;", "faint": "opacity:.75;"}
 
 
 @dataclass(frozen=True)

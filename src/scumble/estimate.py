@@ -130,7 +130,7 @@ class Estimates(Shown):
 
     def card(self, most: int = 60) -> Card:
         """The table, in a notebook with its intervals drawn beside the numbers, and what stands below it."""
-        return Card("", [self.grid(most), *(Note(line) for line in self.footer(most))])
+        return Card("", [self.grid(most), *(Note(line, "faint") for line in self.footer(most))])
 
 
 def _columns(e: Estimate, level: float, most: int) -> list[tuple[str, list[str]]]:

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from scumble.channel import Channel
+from scumble.display import Card, Shown
 from scumble.engines.duckdb import Memory
 from scumble.errors import ParameterError
 from scumble.estimate import Estimates
+from scumble.forecast_card import card
 from scumble.mechanisms import Plan
 from scumble.mechanisms import plan as make_plan
 from scumble.parameters import number
@@ -32,7 +33,7 @@ from scumble.query.cells import Cells
 from scumble.query.compile import Published, compile_query
 from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
-from scumble.release.encode import PublicColumn
+from scumble.release.encode import prepared
 from scumble.release.publish import profile, value_counts
 from scumble.schema import ALIKE, Spec
 from scumble.tables import Table
@@ -59,8 +60,8 @@ class Outlook:
     """Rows from which a share comes back within 0.05 with probability 95%."""
 
 
-@dataclass(frozen=True)
-class Forecast:
+@dataclass(frozen=True, repr=False)
+class Forecast(Shown):
     """A plan with its outlook; nothing of it is published."""
 
     plan: Plan
@@ -71,33 +72,33 @@ class Forecast:
     answers: list[tuple[str, Estimates]]
     """Each question with the truth, and the standard error and interval that an answer will have."""
 
+    def card(self) -> Card:
+        """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
+        return card(self)
+
+
+UNFORESEEN = {
+    **dict.fromkeys(("identity", "swapped", "anatomy", "frapp", "alpha_beta"), "are not foreseen"),
+    **dict.fromkeys(ALIKE, "depend on how often tuples occur and are not foreseen"),
+    "sps": "depend on the samples and are not foreseen",
+}
+"""Mechanisms that are planned, but whose answers come with errors that only a release tells."""
+
 
 def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
     """What publishing the table by the spec will give. The table is held in memory."""
     spec = spec.for_schema(table.schema)
     found = profile(table, spec)
     plan = make_plan(found, spec)
-    if any(coins.own for stratum in plan.strata for coins in stratum.values()):
+    if questions and plan.mechanism in UNFORESEEN:
         raise ParameterError(
-            f"the errors of {plan.mechanism!r} are not foreseen; publish with a seed and ask the release"
+            f"the errors of {plan.mechanism!r} {UNFORESEEN[plan.mechanism]}; publish with a seed and ask the release"
         )
-    if plan.mechanism in ("anatomy", "frapp", "alpha_beta"):
-        raise ParameterError(
-            f"the errors of {plan.mechanism!r} are not foreseen; publish with a seed and ask the release"
-        )
-    if plan.mechanism == "sps" and questions:
-        raise ParameterError(
-            "the errors of 'sps' depend on the samples and are not foreseen; publish with a seed and ask the release"
-        )
-    if plan.mechanism in ALIKE:
-        if questions:
-            raise ParameterError(
-                f"the errors of {plan.mechanism!r} depend on how often tuples occur and are not foreseen; publish with a seed and ask the release"
-            )
+    if plan.mechanism in UNFORESEEN and plan.mechanism != "sps":
         rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
         return Forecast(plan, rows, [], 1.0, [])
     counts = value_counts(table, found.domains)
-    raw = _prepared(table, spec, found.domains)
+    raw = prepared(table, spec, found.domains)
     published = Published(spec.published, found.domains, plan.channels)
     dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
     shares = [{name: _share(row, counts[name]) for name in counts} for row in dealt] if dealt is not None else None
@@ -123,21 +124,6 @@ def _expected(
     if not question.exact:
         cells = cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
     return answer(question, Whole(question, cells), level)
-
-
-def _prepared(table: Table, spec: Spec, domains: dict[str, Any]) -> pa.Table:
-    """The columns to be published, before their coins: coarsened, and numbers on their grid."""
-    columns = {name: PublicColumn(name, spec.columns[name]) for name in spec.published if name not in domains}
-    batches = []
-    for batch in table.batches(spec.published):
-        arrays = {
-            name: domains[name].values.take(pa.array(domains[name].encode(batch.column(name), name)))
-            if name in domains
-            else columns[name].plain(batch.column(name))
-            for name in spec.published
-        }
-        batches.append(pa.table(arrays))
-    return pa.concat_tables(batches)
 
 
 def _outlook(name: str, channel: Channel, counts: Any) -> Outlook:

@@ -33,6 +33,9 @@ def print_json(result: Any) -> None:
     print(json.dumps(result, indent=1, ensure_ascii=False, default=str))
 
 
+STYLES = {"plain": "", "strong": "bold red", "faint": "dim"}
+
+
 def print_card(card: Card) -> None:
     """A result for people: what a notebook shows of it, in the terminal's own means."""
     out = console()
@@ -42,7 +45,7 @@ def print_card(card: Card) -> None:
         if isinstance(part, Grid):
             out.print(rich_table(part))
         elif isinstance(part, Note):
-            out.print(part.text(), style="bold red" if part.strong else "dim")
+            out.print(part.text(), style=STYLES[part.weight])
         else:
             out.print(f"\n{plain(part.heading)}:", style="bold")
             for sentence in part.sentences:

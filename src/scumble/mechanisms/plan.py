@@ -1,5 +1,6 @@
 """What a mechanism sees, and what it decides, before any row is touched."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy.typing as npt
 
 from scumble.channel import Channel
 from scumble.coins import Coins
+from scumble.display import Card, Grid, Items, Note, Part, Shown
 from scumble.domain import Domain
 from scumble.privacy.guarantee import NOT_COVERED, Guarantee
 
@@ -22,8 +24,8 @@ class Profile:
     """How often each value of a sensitive column occurs: for the mechanisms in `mechanisms.COUNTING`."""
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """Which coins on which column, what they guarantee, and what the parameters themselves tell."""
 
     mechanism: str
@@ -48,3 +50,24 @@ class Plan:
     def channels(self) -> list[dict[str, Channel]]:
         """The channels exactly as they will be applied, for each stratum."""
         return [{name: coins.channel() for name, coins in stratum.items()} for stratum in self.strata]
+
+    def card(self) -> Card:
+        """The coins of each column, what they will guarantee, and what the publisher should think about."""
+        columns = [(name, *_told([stratum[name] for stratum in self.strata])) for name in self.strata[0]]
+        parts: list[Part] = [Grid(("column", "values", "kept"), columns, (0,))] if columns else []
+        parts += [Note(f"will be guaranteed: {guarantee.statement}") for guarantee in self.guarantees]
+        if not self.guarantees:
+            parts.append(Note("will be guaranteed: nothing; no bound holds, or none was asked for", "strong"))
+        parts += [Note(f"warning: {warning}", "strong") for warning in self.warnings]
+        parts.append(Items("not covered", self.not_covered))
+        if self.depends_on_data:
+            parts.append(Items("taken from the data", self.depends_on_data))
+        beside = f", {len(self.strata)} sub-tables" if len(self.strata) > 1 else ""
+        return Card(f"a plan by {self.mechanism}{beside}", parts)
+
+
+def _told(coins: Sequence[Coins]) -> tuple[str, str]:
+    """How many values a column has, and with which probability they are kept."""
+    kept = np.concatenate([each.thresholds / 2.0**each.bits for each in coins])
+    share = f"{kept[0]:.4g}" if kept.min() == kept.max() else f"{kept.min():.4g} to {kept.max():.4g}"
+    return f"{coins[0].domain_size or coins[0].size:,}", share

@@ -13,15 +13,17 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from scumble.channel import Channel
+from scumble.display import Card, Shown
 from scumble.engines.engine import TABLE, Engine
 from scumble.errors import ChangedRelease, ParameterError, ReleaseError
 from scumble.estimate import Estimates
 from scumble.query.compile import Published
+from scumble.release import describe
 from scumble.release.counted import counted_release
 from scumble.release.manifest import FileRecord, Manifest, read_manifest, representative
 
 
-class Release:
+class Release(Shown):
     """A published table that answers questions."""
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
@@ -148,6 +150,14 @@ class Release:
             manifest.sampling.least if manifest.sampling is not None else None,
             {c.name: partial(representative, c.merged) for c in manifest.columns if c.merged},
         )
+
+    def card(self) -> Card:
+        """Its columns, what is guaranteed, and the fine print."""
+        told = describe.summary(self.path.name, self.manifest)
+        return Card(told.title, [*told.parts, *describe.merged(self.manifest), *describe.fine_print(self.manifest)])
+
+    def __str__(self) -> str:
+        return self.card().text()
 
     def __repr__(self) -> str:
         perturbed = ", ".join(self.manifest.sensitive) or "nothing, tuples are counted"

@@ -1,0 +1,85 @@
+"""A release in words: what each column became, what is guaranteed, and what is not."""
+
+import numpy as np
+
+from scumble.display import Card, Grid, Items, Note, Part
+from scumble.release.manifest import ColumnRecord, Manifest
+
+BUCKETED = {
+    "bucket": "the bucket of the row",
+    "apart": "as it is, in a table of its own, by bucket",
+    "tuple": "in tuples of the table, and in some that were made up",
+    "count": "how often the value is in the bucket",
+}
+"""What anatomy and alpha_beta publish beside public columns."""
+
+
+def summary(name: str, manifest: Manifest) -> Card:
+    """The columns of the release with that name, and what is guaranteed."""
+    columns = [(column.name, column.type, published(column)) for column in manifest.columns]
+    parts: list[Part] = [Grid(("column", "type", "published"), columns, (0, 1, 2))]
+    for table in (manifest.counted.tables if manifest.counted is not None else None) or ():
+        shown = ", ".join(map(str, table.attributes[:8])) + (", ..." if len(table.attributes) > 8 else "")
+        parts.append(Note(f"{table.name}: {table.rows:,} rows of {shown}"))
+    parts += [Note(f"guaranteed: {guarantee.statement}") for guarantee in manifest.guarantees]
+    if not manifest.guarantees:
+        parts.append(Note("guaranteed: nothing; no bound holds, or none was asked for", "strong"))
+    if not manifest.randomness.secure:
+        parts.append(Note("INSECURE: the coins were drawn from a seed, for tests; do not publish this", "strong"))
+    return Card(f"{name}: {manifest.rows:,} rows, mechanism {manifest.mechanism}", parts)
+
+
+def fine_print(manifest: Manifest) -> list[Items]:
+    """The conditions of what is guaranteed, what is not covered, and what the parameters themselves tell."""
+    conditions = list(dict.fromkeys(c for g in manifest.guarantees for c in g.conditions))
+    return [
+        Items("conditions", conditions),
+        Items("not covered", manifest.not_covered),
+        Items("taken from the data", manifest.depends_on_data or ["nothing: no parameter was computed from the table"]),
+    ]
+
+
+def merged(manifest: Manifest) -> list[Items]:
+    """Which values of the table a published one stands for, for each column that was merged."""
+    return [
+        Items(
+            f"{column.name}, published value: values of the table",
+            [f"{m.published}: {', '.join(map(str, m.values))}" for m in column.merged if len(m.values) > 1]
+            or ["every value stands for itself"],
+        )
+        for column in manifest.columns
+        if column.merged
+    ]
+
+
+def published(column: ColumnRecord) -> str:
+    """In a few words, how a column was published."""
+    if column.records:
+        kept = np.concatenate([np.atleast_1d(record.retain) for record in column.records])
+        share = f"{kept[0]:.4g}" if kept.min() == kept.max() else f"{kept.min():.4g} to {kept.max():.4g}"
+        from_data = ", domain taken from the data" if column.domain and column.domain.from_data else ""
+        if column.records[0].replace == "published":
+            return f"perturbed: kept with probability {share}, else another value of the column{from_data}"
+        if column.channels:
+            return f"perturbed: kept with probability {share}, else one of the values of its sub-table{from_data}"
+        return f"perturbed: kept with probability {share}, else one of {column.records[0].size:,} values{from_data}"
+    if column.role == "stratum":
+        return "the sub-table of the row"
+    if column.role == "weight":
+        return "how many rows of the table this one stands for"
+    if column.role == "copies":
+        return "how many copies of this row there are"
+    if column.role in BUCKETED:
+        return BUCKETED[column.role]
+    if column.merged:
+        return f"merged: {sum(len(m.values) for m in column.merged)} values became {len(column.merged)}"
+    if column.coarsened is not None and column.coarsened.groups is not None:
+        values = sum(len(members) for members in column.coarsened.groups.values())
+        return f"coarsened: {values} values in {len(column.coarsened.groups)} groups"
+    if column.coarsened is not None:
+        return "coarsened: " + ", ".join(
+            f"{k} = {v}" for k, v in column.coarsened.model_dump(exclude_none=True).items()
+        )
+    if column.role == "counted":
+        return "as it is, in tuples that occur often"
+    return "as it is"
