@@ -54,8 +54,8 @@ class Cells:
         return part
 
     def numbers(self, name: str, order: int = 1) -> Vector:
-        """A column of sums, of first or second order in the weights of rows."""
-        return self._sums.get(f"{name}2", self._sums[name]) if order == 2 else self._sums[name]
+        """A column of sums, of first, second or third order in the weights of rows; where rows have none all are the same."""
+        return self._sums[f"{name}{order}"] if f"{name}{order}" in self._sums else self._sums[name]
 
     def gather(self, weights: Tensor, sums: Vector) -> Tensor:
         """Sums over all lines of one row of the answer, each times the weight of its cells."""

@@ -47,7 +47,7 @@ class Published:
     """Public columns whose values were put together: what a value of the table is published as."""
 
     def factors(self, order: int) -> list[exp.Expression]:
-        """What a row is multiplied by in sums of first and second order: W and W^2, or 1 and its copies."""
+        """What a row is multiplied by in sums of an order: W, W^2 and W^3, or 1, its copies and their square."""
         if self.weight is not None:
             return [exp.column(self.weight, quoted=True)] * order
         return [exp.column(self.copies, quoted=True)] * (order - 1) if self.copies is not None else []
@@ -115,6 +115,7 @@ def compile_query(
         return cut(name, domains[name], published.channels(name), atoms, by_value=by_value)
 
     grouped = [axis(name, True) for name in names]
+    by_value = by_value or published.weighted
     others = [axis(name, every or (name in values and (by_value or not published.constant(name)))) for name in inner]
     sums = list(
         dict.fromkeys(
@@ -124,7 +125,9 @@ def compile_query(
     publics = [g for g in query.groups if not perturbed_column(g.expression, domains)]
     summed = [a.value for a in query.aggregates if a.kind != "count" and a.value is not None]
     keys = _keys(conditions, publics, grouped, others, published)
-    statement = _statement(keys, conditions, _sums(sums, summed, published))
+    totals = [a.value for a in query.aggregates if a.kind == "sum" and a.value is not None]
+    cubed = [value for value in totals if (grouped or others) and not perturbed_column(value, domains)]
+    statement = _statement(keys, conditions, _sums(sums, summed, cubed, published))
     return Question(query, published, conditions, publics, grouped, others, sums, statement)
 
 
@@ -199,11 +202,17 @@ def _keys(
     return keys
 
 
-def _sums(values: Sequence[exp.Expression], summed: Sequence[exp.Expression], rows: Published) -> list[Named]:
-    """Counts and sums of a line, of first order, and where rows have weights of second order too.
+def _sums(
+    values: Sequence[exp.Expression],
+    summed: Sequence[exp.Expression],
+    cubed: Sequence[exp.Expression],
+    rows: Published,
+) -> list[Named]:
+    """Counts and sums of a line, of first order, and where rows have weights of second and third order too.
 
-    n, n2: sums of W and W^2.  v_n, v_n2: the same where the value is not missing.  v_s, v_s2: of W v and W^2 v.  v_q: of W^2 v^2.
-    n_rows: the rows themselves, each once. (With copies W is 1 and W^2 the number of copies, in sums over all of them.)
+    n, n2, n3: sums of W, W^2 and W^3.  v_n, v_n2, v_n3: the same where the value is not missing.  v_s, v_s2: of W v and W^2 v.
+    v_q: of W^2 v^2.  v_c: of W^3 v^3, where a value is summed, not averaged.  n_rows: the rows themselves, each once. (With copies
+    W is 1, W^2 the number of copies and W^3 its square, in sums over all of them.)
     """
     found = _total("n", None, rows)
     if rows.weighted:
@@ -213,12 +222,18 @@ def _sums(values: Sequence[exp.Expression], summed: Sequence[exp.Expression], ro
     for i, value in enumerate(values):
         found += _total(f"v{i}_n", value, rows)
         if value in summed:
-            number = exp.cast(value.copy(), "DOUBLE")
-            found += [(f"v{i}_s", _weighted(number, rows, 1))] + (
-                [(f"v{i}_s2", _weighted(number, rows, 2))] if rows.weighted else []
-            )
-            found.append((f"v{i}_q", _weighted(exp.Mul(this=number.copy(), expression=number.copy()), rows, 2)))
+            found += _orders(f"v{i}_s", _power(value, 1), rows, (1, 2))
+            found += _orders(f"v{i}_q", _power(value, 2), rows, (2,))
+        if value in cubed:
+            found += _orders(f"v{i}_c", _power(value, 3), rows, (3,))
     return found
+
+
+def _power(value: exp.Expression, power: int) -> exp.Expression:
+    number: exp.Expression = exp.cast(value.copy(), "DOUBLE")
+    for _ in range(power - 1):
+        number = exp.Mul(this=number, expression=exp.cast(value.copy(), "DOUBLE"))
+    return number
 
 
 def _total(name: str, value: exp.Expression | None, rows: Published) -> list[Named]:
@@ -228,7 +243,14 @@ def _total(name: str, value: exp.Expression | None, rows: Published) -> list[Nam
     if value is not None:
         present = exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.Null()))
         one = exp.Case(ifs=[exp.If(this=present, true=one)], default=exp.Literal.number(0))
-    return [(name, _weighted(one, rows, 1)), (f"{name}2", _weighted(one, rows, 2))]
+    return _orders(name, one, rows, (1, 2, 3))
+
+
+def _orders(name: str, value: exp.Expression, rows: Published, orders: Sequence[int]) -> list[Named]:
+    """The sums of a value of some orders; of the first of them only, where rows have no weights and all are the same."""
+    first, *more = orders
+    found = [(name, _weighted(value, rows, first))]
+    return found + [(f"{name}{order}", _weighted(value, rows, order)) for order in more if rows.weighted]
 
 
 def _weighted(value: exp.Expression, rows: Published, order: int) -> exp.Expression:

@@ -18,7 +18,6 @@ published number: with one retention p, replacement moments m_c = sum_{i in c} r
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
@@ -29,36 +28,13 @@ import pyarrow as pa
 from scumble.channel import Channel, IndistinguishableValues, Vector
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, null_states, perturbed_column
+from scumble.query.moments import Moments, Ratio, quotient
 from scumble.query.normalize import Perturbed, truth_table
 from scumble.query.parse import Aggregate
-from scumble.query.sampled import over_values, sampling_share, whole_groups
+from scumble.query.sampled import of_average, over_values, public_share, sample_of, smaller
+from scumble.query.slope import slope_of
 
 Tensor = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Moments:
-    """An unbiased sum and its variance, for every row of the answer."""
-
-    value: Tensor
-    variance: Tensor
-
-    def __add__(self, other: "Moments") -> "Moments":
-        return Moments(self.value + other.value, self.variance + other.variance)
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A numerator, a denominator and their covariance."""
-
-    numerator: Moments
-    denominator: Moments
-    covariance: Tensor
-
-    def __add__(self, other: "Ratio") -> "Ratio":
-        return Ratio(
-            self.numerator + other.numerator, self.denominator + other.denominator, self.covariance + other.covariance
-        )
 
 
 Gathered = tuple[Tensor, Tensor, Tensor]
@@ -78,21 +54,49 @@ class Reconstruction:
     def count(self, value: int | None = None, present: str | None = None) -> Moments:
         """How many rows: all, those with a public value, or those where a perturbed column is not missing."""
         name = "n" if value is None else f"v{value}_n"
-        first, second = self.cells.numbers(name), self.cells.numbers(name, 2)
+        first, second, third = (self.cells.numbers(name, order) for order in (1, 2, 3))
         gather = self.cells.gather
         found = self._each(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)), present)
-        return self._raised(found, second, present) + self.sampling(second, present)
+        found = self._leaning(self._raised(found, second, present), second, third, present)
+        return found.widened(self._sampling(second, present))
 
-    def sampling(self, squares: Vector, present: str | None = None) -> Moments:
+    def _sampling(self, squares: Vector, present: str | None = None) -> Tensor:
         """What sampling adds to a variance: for each row of the answer a share of the sum of squares over sampled rows."""
         shape = (len(self.cells.groups), *self.cells.shape)
         if self.cells.sampled is None:
-            return Moments(np.zeros(shape), np.zeros(shape))
-        second = self.cells.numbers("n", 2) * self.cells.sampled
-        classes = self._classes(present)
+            return np.zeros(shape)
+        second, public = self.cells.numbers("n", 2) * self.cells.sampled, np.zeros(self.cells.shape)
+        for members, truth in self._classes(present):
+            grouped = bool(self.question.grouped)  # then a row of the answer is one value
+            public[members] = (
+                0.25 / sample_of(self.question) if grouped else public_share(self.question, truth.astype(float))
+            )
         hits = self._each(lambda w: (self.cells.gather(w, second), np.zeros(shape), np.zeros(shape)), present).value
-        share = sampling_share(self.question, classes, hits, over_values(self.cells, second))
-        return Moments(np.zeros(shape), share * over_values(self.cells, squares * self.cells.sampled))
+        return smaller(public, hits, self._over(second)) * self._over(squares * self.cells.sampled)
+
+    def _over(self, sums: Vector) -> Tensor:
+        return over_values(self.cells, sums)
+
+    def _leaning(
+        self, found: Moments, second: Vector, third: Vector, present: str | None = None, x: Tensor | float = 1.0
+    ) -> Moments:
+        """The moments with how their variance follows them; x is what a counted row counts."""
+        squares = self._over(second)
+        spread = quotient(np.maximum(found.variance, 0), squares)
+        steepness = self._grouped_steepness() if self.question.grouped else np.zeros(())
+        for _, truth in self._classes(present) if not self.question.grouped else ():
+            slope = slope_of(truth.astype(float) * x, self._rest_weights, self._rest_expectation)
+            steepness = slope.steepness(self.cells.gather(slope.covariance, second), found.variance)
+        return Moments(found.value, found.variance, steepness * spread * self._over(third), spread * squares)
+
+    def _grouped_steepness(self) -> Tensor:
+        """k / u for each value of the only perturbed column, where it has one retention; else it is not known."""
+        others = any(axis.count > 1 for axis in self.question.others) or self.question.conditions.public_atoms
+        channel = self.channels[self.question.grouped[0].name]
+        if len(self.question.grouped) > 1 or others or not channel.constant or channel.retain == 0:
+            return np.zeros(self.cells.shape)
+        p = float(channel.retain)
+        return np.asarray((1 - p - 2 * (1 - p) * channel.replace) / p)
 
     def matching(self) -> Tensor:
         """How many published rows look as if they were counted; a sampled row is one, whatever its weight."""
@@ -102,30 +106,29 @@ class Reconstruction:
             result[:, members] = self.cells.gather(truth.astype(float), ones)[:, members]
         return result
 
-    def rows(self) -> Tensor:
-        """How many published rows there are in each public group."""
-        total = self.cells.gather(np.ones(self.cells.rest), self.cells.numbers("n"))
-        return np.asarray(total.reshape(len(self.cells.groups), -1).sum(axis=1))
-
     def sum(self, aggregate: Aggregate) -> Ratio:
         """A sum, together with the count of the rows that it is taken over."""
         assert aggregate.value is not None
         column = perturbed_column(
             aggregate.value, {a.name: a.domain for a in [*self.question.grouped, *self.question.others]}
         )
+        average = aggregate.kind == "avg"
         if column is None:
-            return self._public_sum(self.question.place(aggregate.value))
+            return self._public_sum(self.question.place(aggregate.value), average)
         if any(axis.name == column for axis in self.question.grouped):
             return self._grouped_sum(column)
-        return self._perturbed_sum(column, self.question.place(aggregate.value))
+        return self._perturbed_sum(column, self.question.place(aggregate.value), average)
 
-    def _public_sum(self, place: int) -> Ratio:
+    def _public_sum(self, place: int, average: bool) -> Ratio:
         first, mixed = self.cells.numbers(f"v{place}_s"), self.cells.numbers(f"v{place}_s", 2)
         second, gather = self.cells.numbers(f"v{place}_q"), self.cells.gather
         top = self._each(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)))
         cross = self._each(lambda w: (gather(w, first), gather(w**2, mixed), gather(w, mixed)))
-        numerator = self._raised(top, second) + self.sampling(second)
-        return Ratio(numerator, self.count(place), cross.variance + self.sampling(mixed).variance)
+        top = self._raised(top, second)
+        if not average and not self.question.exact:
+            top = self._leaning(top, second, self.cells.numbers(f"v{place}_c"))
+        numerator = top.widened(self._sampling(second))
+        return Ratio(numerator, self.count(place), cross.variance + self._sampling(mixed))
 
     def _grouped_sum(self, column: str) -> Ratio:
         place = next(i for i, axis in enumerate(self.question.grouped) if axis.name == column)
@@ -133,18 +136,17 @@ class Reconstruction:
         shape[1 + place] = -1
         x = np.nan_to_num(self.question.grouped[place].domain.numbers).reshape(shape)
         count = self.count(present=column)
-        return Ratio(Moments(count.value * x, count.variance * x**2), count, count.variance * x)
+        return Ratio(count.times(x), count, count.variance * x)
 
-    def _perturbed_sum(self, column: str, place: int) -> Ratio:
+    def _perturbed_sum(self, column: str, place: int, average: bool) -> Ratio:
         axis_place = next(i for i, axis in enumerate(self.question.others) if axis.name == column)
         axis = self.question.others[axis_place]
         channel = self.channels[column]
         if axis.count == axis.domain.size:
-            return self._valued_sum(column, axis_place)
+            return self._valued_sum(column, axis_place, average)
         numbers = self.cells.numbers
         first = [numbers("n"), numbers(f"v{place}_s")]
         sums = [numbers("n", 2), numbers(f"v{place}_s", 2), numbers(f"v{place}_q")]
-        whole = whole_groups(self.cells)
 
         def polynomial(w: Tensor, power: int) -> tuple[Tensor, Tensor]:
             return _polynomial(self._rest_weights(w, skip=axis_place), axis, channel, axis_place, power)
@@ -154,48 +156,52 @@ class Reconstruction:
             return (
                 self._line([a, b], first),
                 self._line([a**2, 2 * a * b, b**2], sums),
-                self._line([a2, b2], [sums[0] * whole, sums[2] * whole]),
+                self._line([a2, b2], [sums[0], sums[2]]),
             )
 
         def cross(f: Tensor) -> Gathered:
             a, b = polynomial(f, 1)
             w = self._rest_weights(f)
-            own = [sums[0] * whole, sums[1] * whole]
-            return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], own)
+            return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], sums[:2])
 
         total = self._each_truth(top, column)
-        return Ratio(total, self._counted_beside(column), self._each_truth(cross, column).variance)
+        return Ratio(total, self.count(present=column), self._each_truth(cross, column).variance)
 
-    def _counted_beside(self, column: str) -> Moments:
-        """The count that an average divides by, with sampling in its variance as in that of the sum: their difference N - R D needs it."""
-        if self.cells.sampled is None:
-            return self.count(present=column)
-        first, second, gather = self.cells.numbers("n"), self.cells.numbers("n", 2), self.cells.gather
-        own = second * whole_groups(self.cells)
-        return self._each(lambda w: (gather(w, first), gather(w**2, second), gather(w, own)), column)
-
-    def _valued_sum(self, column: str, place: int) -> Ratio:
+    def _valued_sum(self, column: str, place: int, average: bool) -> Ratio:
         """Each value is a cell, so the summed number is a function of the cell."""
         shape = [1] * len(self.cells.rest)
         shape[place] = -1
         x = np.nan_to_num(self.question.others[place].domain.numbers).reshape(shape)
-        ones, squares, gather = self.cells.numbers("n"), self.cells.numbers("n", 2), self.cells.gather
-        own = squares * whole_groups(self.cells)
+        first, second, third = (self.cells.numbers("n", order) for order in (1, 2, 3))
+        gather = self.cells.gather
 
-        def part(f: Tensor, power: int) -> tuple[Tensor, Tensor]:
-            return self._rest_weights(f * x), self._rest_weights(f * x**power)
+        def moments(f: Tensor, g: Tensor) -> Gathered:
+            w, v = self._rest_weights(f), self._rest_weights(g)
+            return gather(w, first), gather(w * v, second), gather(self._rest_weights(f * g), second)
 
-        def top(f: Tensor) -> Gathered:
-            w, w2 = part(f, 2)
-            return gather(w, ones), gather(w**2, squares), gather(w2, own)
+        top = self._each_truth(lambda f: moments(f * x, f * x), column)
+        if not average:
+            top = self._leaning(top, second, third, column, x)
+        cross = self._each_truth(lambda f: moments(f * x, f), column).variance
+        bottom = self._each_truth(lambda f: moments(f, f), column)
+        if self.cells.sampled is None:
+            return Ratio(top, self.count(present=column), cross)
+        added = self._sampling_of_values(x, column, average, quotient(top.value, bottom.value))
+        return Ratio(top.widened(added[0]), bottom.widened(added[2]), cross + added[1])
 
-        def cross(f: Tensor) -> Gathered:
-            w, _ = part(f, 1)
-            return gather(w, ones), gather(w * self._rest_weights(f), squares), gather(w, own)
-
-        return Ratio(
-            self._each_truth(top, column), self._counted_beside(column), self._each_truth(cross, column).variance
-        )
+    def _sampling_of_values(self, x: Tensor, column: str, average: bool, ratio: Tensor) -> Tensor:
+        """What sampling adds to the variance of a sum of the perturbed column, its covariance with the count, and that of the count."""
+        truth = (self.truth & self.present(column)).astype(np.float64)
+        assert self.cells.sampled is not None
+        second = self.cells.numbers("n", 2) * self.cells.sampled
+        squares = self._over(second)
+        powers = [truth * x**2, truth * x, truth]
+        estimated = np.stack([self.cells.gather(self._rest_weights(f), second) for f in powers])
+        if not average:
+            return np.stack([smaller(public_share(self.question, powers[1]), estimated[0], squares) * squares] * 3)
+        asked, numbers = truth.max(axis=tuple(range(1, truth.ndim))), x.reshape(-1)
+        halves = [0.5 * asked @ numbers**power / sample_of(self.question) for power in (2, 1, 0)]
+        return of_average(np.stack([half * squares for half in halves]), estimated, ratio)
 
     def _raised(self, found: Moments, squares: Vector, present: str | None = None) -> Moments:
         """With two or more columns V can come out too small on small counts: it is at least sum v^2 min_x Var(w | x)."""
