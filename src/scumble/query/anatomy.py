@@ -5,15 +5,13 @@
 Its error is that of values dealt at random within each bucket, which is the estimator's model and not how the table came about.
 """
 
-from collections.abc import Sequence
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from scumble.engines.anatomy import bucket_sums
+from scumble.engines.anatomy import Buckets
 from scumble.errors import ParameterError, QueryError
 from scumble.estimate import Estimate, Estimates
 from scumble.parameters import number
@@ -26,21 +24,19 @@ NOTE = (
 )
 
 
-def ask_anatomy(
-    sql: str, rows: Sequence[Path], values: Sequence[Path], columns: Sequence[str], level: Any
-) -> Estimates:
+def ask_anatomy(sql: str, buckets: Buckets, level: Any) -> Estimates:
     """The answer to COUNT(*) with WHERE and GROUP BY."""
     share = number(level, "level")
     if not 0 < share < 1:
         raise ParameterError(
             f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
         )
-    query = parse(sql, columns)
+    query = parse(sql, buckets.columns)
     for aggregate in query.aggregates:
         if aggregate.kind != "count" or aggregate.value is not None:
             raise QueryError(f"a release of anatomy answers COUNT(*), and not {aggregate.name!r}")
     places = {group.expression: f"g{i}" for i, group in enumerate(query.groups)}
-    found = bucket_sums(rows, values, columns, [(name, e) for e, name in places.items()], query.where)
+    found = buckets.sums([(name, e) for e, name in places.items()], query.where)
     value, variance = (np.nan_to_num(found.column(n).to_numpy().astype(np.float64)) for n in ("v", "s"))
     se = np.sqrt(np.where(variance > 1e-9 * (1 + value), variance, 0))
     reach = NormalDist().inv_cdf(0.5 + share / 2) * se

@@ -11,7 +11,7 @@ NOT match; a_bound is that with C at the low end of its interval.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from statistics import NormalDist
@@ -61,6 +61,35 @@ class CountedRelease:
     c_star: int
     complete: bool = False
     """Whether every row was published, as boxes are."""
+    engines: dict[tuple[str, ...], "Counting"] = field(default_factory=dict, compare=False)
+    """What was set up for earlier questions, by the tables that were asked."""
+
+    def asked(self, tables: Sequence[CountedTable]) -> "Counting":
+        """The tuples of some of the tables, counted once for all questions."""
+        names = tuple(table.name for table in tables)
+        if names not in self.engines:
+            self.engines[names] = Counting.of(self, tables)
+        return self.engines[names]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Counted tuples, and what all of them together count."""
+
+    files: CountedFiles
+    whole: dict[str, float]
+
+    @classmethod
+    def of(cls, release: CountedRelease, tables: Sequence[CountedTable]) -> "Counting":
+        """Counts the tuples of the tables."""
+        columns = release.columns if release.transactions else tables[0].attributes
+        held = [(table.files, table.attributes) for table in tables]
+        files = CountedFiles(held, list(columns), release.transactions, release.domains, _rule(release.noise))
+        return cls(files, {name: float(numbers[0]) for name, numbers in _numbers(files.sums([], None)).items()})
+
+
+def _numbers(found: pa.Table) -> dict[str, Floats]:
+    return {n: np.nan_to_num(found.column(n).to_numpy().astype(np.float64)) for n in ("v", "s", "t")}
 
 
 def ask_counts(sql: str, release: CountedRelease, level: Any) -> Estimates:
@@ -134,14 +163,10 @@ class Sums:
 
 
 def _sums(query: Query, release: CountedRelease, tables: Sequence[CountedTable]) -> Sums:
-    columns = release.columns if release.transactions else tables[0].attributes
-    files = [(table.files, table.attributes) for table in tables]
-    engine = CountedFiles(files, list(columns), release.transactions, release.domains, _rule(release.noise))
+    counting = release.asked(tables)
     keys = [(f"g{i}", group.expression) for i, group in enumerate(query.groups)]
-    found = engine.sums(keys, query.where)
-    whole = engine.sums([], None)
-    read = {n: np.nan_to_num(found.column(n).to_numpy().astype(np.float64)) for n in ("v", "s", "t")}
-    total = {n: float(np.nan_to_num(whole.column(n).to_numpy().astype(np.float64))[0]) for n in ("v", "s", "t")}
+    found = counting.files.sums(keys, query.where)
+    read, total = _numbers(found), counting.whole
     return Sums(
         found.select([name for name, _ in keys]),
         read["v"],

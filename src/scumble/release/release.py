@@ -18,6 +18,7 @@ from scumble.engines.engine import TABLE, Engine
 from scumble.errors import ChangedRelease, ParameterError, ReleaseError
 from scumble.estimate import Estimates
 from scumble.query.compile import Published
+from scumble.query.counts import CountedRelease
 from scumble.release import describe
 from scumble.release.counted import counted_release
 from scumble.release.manifest import FileRecord, Manifest, read_manifest, representative
@@ -55,15 +56,25 @@ class Release(Shown):
             return self._ask_alpha_beta(sql, level, method)
         if method != "unbiased":
             raise ParameterError(f"a release of counted tuples is asked by the method unbiased, not by {method!r}")
-        return ask_counts(sql, counted_release(self.path, self.manifest), level)
+        return ask_counts(sql, self._counted, level)
+
+    @cached_property
+    def _counted(self) -> CountedRelease:
+        return counted_release(self.path, self.manifest)
 
     def _ask_anatomy(self, sql: str, level: Any, method: str) -> Estimates:
         from scumble.query.anatomy import ask_anatomy
 
         if method != "unbiased":
             raise ParameterError(f"a release of anatomy is asked by the method unbiased, not by {method!r}")
+        return ask_anatomy(sql, self._buckets, level)
+
+    @cached_property
+    def _buckets(self) -> Any:
+        from scumble.engines.anatomy import Buckets
+
         rows, values = (self.counted_files(name) for name in ("rows", "values"))
-        return ask_anatomy(sql, rows, values, [*self.manifest.public, str(self.manifest.role("apart"))], level)
+        return Buckets(rows, values, [*self.manifest.public, str(self.manifest.role("apart"))])
 
     def _ask_alpha_beta(self, sql: str, level: Any, method: str) -> Estimates:
         from scumble.query.alpha_beta import ask_alpha_beta
