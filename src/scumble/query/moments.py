@@ -5,7 +5,7 @@ and S +- z sqrt(V) misses the truth above. What S tells of V is a regression; as
 
     V(T) = V + g (T - S),         g = Cov(V, S) / Var(S) = sum of t^3 k / sum of t^2 u           (k and u: query/slope.py)
 
-for a sum over rows that count t each, t public. `cube` and `square` are the two sums, so that those of strata add up.
+for a sum over rows that count t each, t public. `cube` and `square` are the covariance and the variance, so that those of strata add up.
 """
 
 from dataclasses import dataclass, field, replace
@@ -33,6 +33,11 @@ class Moments:
         return Moments(
             self.value + other.value, self.variance + other.variance, self.cube + other.cube, self.square + other.square
         )
+
+    def leaning(self, slope: Tensor) -> "Moments":
+        """The same with the slope g of one stratum; in a sum of strata it counts by their variances."""
+        square = np.maximum(self.variance, 0)
+        return replace(self, cube=slope * square, square=square)
 
     def widened(self, variance: Tensor) -> "Moments":
         """The same with more variance, which follows nothing."""

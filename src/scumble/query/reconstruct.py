@@ -32,7 +32,7 @@ from scumble.query.moments import Moments, Ratio, quotient
 from scumble.query.normalize import Perturbed, truth_table
 from scumble.query.parse import Aggregate
 from scumble.query.sampled import of_average, over_values, public_share, sample_of, smaller
-from scumble.query.slope import slope_of
+from scumble.query.slope import covariances, steepness
 
 Tensor = npt.NDArray[np.float64]
 
@@ -81,13 +81,11 @@ class Reconstruction:
         self, found: Moments, second: Vector, third: Vector, present: str | None = None, x: Tensor | float = 1.0
     ) -> Moments:
         """The moments with how their variance follows them; x is what a counted row counts."""
-        squares = self._over(second)
-        spread = quotient(np.maximum(found.variance, 0), squares)
-        steepness = self._grouped_steepness() if self.question.grouped else np.zeros(())
+        steep = self._grouped_steepness() if self.question.grouped else np.zeros(())
         for _, truth in self._classes(present) if not self.question.grouped else ():
-            slope = slope_of(truth.astype(float) * x, self._rest_weights, self._rest_expectation)
-            steepness = slope.steepness(self.cells.gather(slope.covariance, second), found.variance)
-        return Moments(found.value, found.variance, steepness * spread * self._over(third), spread * squares)
+            k, u = covariances(truth.astype(float) * x, self._rest_weights, self._rest_expectation)
+            steep = steepness(self.cells.gather(self._rest_weights(k), second), found.variance, k, u)
+        return found.leaning(steep * quotient(self._over(third), self._over(second)))
 
     def _grouped_steepness(self) -> Tensor:
         """k / u for each value of the only perturbed column, where it has one retention; else it is not known."""
@@ -165,7 +163,14 @@ class Reconstruction:
             return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], sums[:2])
 
         total = self._each_truth(top, column)
+        if not average and len(self.cells.rest) == 1 and not self.cells.shape:
+            total = total.leaning(self._number_steepness(axis, channel, self.truth & self.present(column)))
         return Ratio(total, self.count(present=column), self._each_truth(cross, column).variance)
+
+    def _number_steepness(self, axis: Perturbed, channel: Channel, truth: npt.NDArray[np.bool_]) -> Tensor:
+        """k / u of the values that coins draw: most rows, where few match; where many do it hardly matters."""
+        k, u = covariances(np.nan_to_num(axis.domain.numbers) * truth[axis.cells], channel.weights, channel.expect)
+        return steepness(channel.replace @ k, channel.replace @ u, k, u)
 
     def _valued_sum(self, column: str, place: int, average: bool) -> Ratio:
         """Each value is a cell, so the summed number is a function of the cell."""
