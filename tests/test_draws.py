@@ -124,8 +124,10 @@ def test_perturb_has_the_law_of_the_channel(stream):
 
 
 @pytest.mark.parametrize("size", [1, 4, 9])
-def test_hypergeometric_split_has_its_law(stream, size):
-    """A sample of 10 records (5, 3, 2) has jointly the multivariate hypergeometric law, and not that with replacement."""
+@pytest.mark.parametrize("few", [0, 1 << 30])
+def test_hypergeometric_split_has_its_law(stream, monkeypatch, size, few):
+    """A sample of 10 records (5, 3, 2) has jointly the multivariate hypergeometric law, and not that with replacement: halved or put into order."""
+    monkeypatch.setattr(draws, "FEW", few)
     counts = [5, 3, 2]
     drawn = draws.hypergeometric_split(stream, np.tile(counts, (TRIALS, 1)), size)
     assert (drawn.sum(axis=1) == size).all()

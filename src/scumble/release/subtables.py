@@ -3,9 +3,9 @@
     Q[x, k]     records of value x that sub-table k still gets
     b[x]        records of value x in this batch
 
-`prepare` splits the quotas: b[x] records drawn without replacement from Q[x, .], exactly (a multivariate hypergeometric draw), are
-this batch's; the rest stays for the batches to come. `apply` deals them out within the batch, each arrangement alike. Together
-every assignment with the planned counts is equally likely, whatever the batches are.
+`prepare` splits the quotas: b[x] records drawn without replacement from Q[x, .], exactly (quotas.py), are this batch's; the rest stays
+for the batches to come. `apply` deals them out within the batch, each arrangement alike. Together every assignment with the planned counts is
+equally likely, whatever the batches are.
 """
 
 from typing import Any
@@ -16,56 +16,45 @@ import numpy.typing as npt
 from scumble.coins import Coins
 from scumble.domain import Codes
 from scumble.entropy import Entropy, Stream
-from scumble.errors import ParameterError, TableError
 from scumble.keyed import Ids
-from scumble.mechanisms.draws import hypergeometric_split
+from scumble.release.quotas import Quotas, changed
+from scumble.release.subtable_coins import SubtableCoins
 
-Quotas = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.int64]
 
 
 class Subtables:
     """The perturbation of a partitioned plan; `counts` has a row for each sub-table, a column for each value."""
 
-    def __init__(self, name: str, extra: str, coins: list[Coins], counts: Quotas, entropy: Entropy) -> None:
+    def __init__(self, name: str, extra: str, coins: list[Coins], counts: Counts, entropy: Entropy) -> None:
         self.extra = [extra]
         self._name = name
-        self._coins = coins
-        self._left = counts.T.copy()  # quotas are used up, the plan is not
+        self._size = counts.shape[1]
+        self._quotas = Quotas(counts.T, entropy.stream("quota"))
+        self._coins = SubtableCoins(coins, self._size)
         self._entropy = entropy
-        self._places = [_places(each, counts.shape[1]) for each in coins]
 
-    def prepare(self, index: int, codes: dict[str, Codes]) -> Quotas:
+    def prepare(self, index: int, codes: dict[str, Codes]) -> Counts:
         """How many of this batch's records of each value go to each sub-table."""
-        here = np.bincount(codes[self._name], minlength=len(self._left))
-        try:
-            given = hypergeometric_split(self._entropy.stream("quota", index), self._left, here)
-        except ParameterError:
-            raise _changed() from None
-        self._left -= given
-        return given
+        here = np.bincount(codes[self._name], minlength=self._size)
+        return self._quotas.take(here, self._entropy.stream("quota", index))
 
     def demand_spent(self) -> None:
         """Every record that was counted must have come by again."""
-        if self._left.any():
-            raise _changed()
+        if not self._quotas.spent:
+            raise changed()
 
     def apply(self, index: int, codes: dict[str, Codes], ids: Ids | None, state: Any) -> dict[str, Codes]:
         """The sub-table of each row, and its published code."""
         true = codes[self._name]
-        stream = self._entropy.stream("deal", index)
-        labels = deal(true, state, stream)
-        rows = np.argsort(labels, kind="stable")
-        ends = np.cumsum(state.sum(axis=0))
-        published = np.empty_like(true)
-        for k, (coins, places) in enumerate(zip(self._coins, self._places, strict=True)):
-            part = rows[ends[k] - state[:, k].sum() : ends[k]]
-            if len(part):
-                drawn = coins.flip(places[true[part]], self._entropy.stream("coins", k, index))
-                published[part] = drawn if coins.members is None else coins.members.astype(true.dtype)[drawn]
-        return {self._name: published, self.extra[0]: labels}
+        labels = deal(true, state, self._entropy.stream("deal", index))
+        return {
+            self._name: self._coins.flip(true, labels, self._entropy.stream("coins", index)),
+            self.extra[0]: labels,
+        }
 
 
-def deal(true: Codes, state: Quotas, stream: Stream) -> Codes:
+def deal(true: Codes, state: Counts, stream: Stream) -> Codes:
     """Labels for rows, so that state[x, k] of those of value x get label k, each arrangement alike.
 
     Most rows get theirs from one random byte, in shares a little short of the quotas; the others, in random order, get the labels that
@@ -75,10 +64,10 @@ def deal(true: Codes, state: Quotas, stream: Stream) -> Codes:
     sizes, parts = state.shape
     if parts == 1:
         return np.zeros(len(true), dtype=np.uint8)
-    if true.dtype != np.uint8:
+    if true.dtype != np.uint8 or parts > 255:
         return _in_random_order(true, state, stream)
-    proposed = _proposals(state)[(true.astype(np.uint16) << 8) | stream.integers(len(true), 8)]
-    given = np.bincount(true * np.intp(parts + 1) + proposed, minlength=sizes * (parts + 1)).reshape(sizes, -1)
+    proposed = _proposals(state).take(true.astype(np.uint16) << 8 | stream.integers(len(true), 8))
+    given = np.bincount(true * np.uint16(parts + 1) + proposed, minlength=sizes * (parts + 1)).reshape(sizes, -1)
     left = state - given[:, :parts]
     if left.min() < 0:
         return _in_random_order(true, state, stream)
@@ -92,16 +81,17 @@ SHORT_BY = 4
 """Standard deviations by which shares fall short of quotas: one batch in hundreds is dealt again."""
 
 
-def _proposals(state: Quotas) -> Codes:
+def _proposals(state: Counts) -> Codes:
     """For each value and byte a label, or the number of labels where none is proposed."""
     rows = np.maximum(state.sum(axis=1, keepdims=True), 1)
-    shares = np.maximum((256 * (state - SHORT_BY * np.sqrt(state)) / rows).astype(np.int64), 0)
+    spread = np.sqrt(state * (1 - state / rows))  # none where all rows of a value have one label
+    shares = np.maximum((256 * (state - SHORT_BY * spread) / rows).astype(np.int64), 0)
     shares = np.concatenate([shares, 256 - shares.sum(axis=1, keepdims=True)], axis=1)
     every = np.arange(shares.shape[1], dtype=np.min_scalar_type(state.shape[1]))
     return np.asarray(np.repeat(np.tile(every, len(shares)), shares.ravel()))
 
 
-def _in_random_order(true: Codes, state: Quotas, stream: Stream) -> Codes:
+def _in_random_order(true: Codes, state: Counts, stream: Stream) -> Codes:
     """The rows of a value, in random order, take its labels one after the other."""
     order = stream.permutation(len(true))
     by_value = order[np.argsort(true[order], kind="stable")]
@@ -109,17 +99,3 @@ def _in_random_order(true: Codes, state: Quotas, stream: Stream) -> Codes:
     labels = np.empty(len(true), dtype=kind)
     labels[by_value] = np.repeat(np.tile(np.arange(state.shape[1], dtype=kind), len(state)), state.ravel())
     return labels
-
-
-def _places(coins: Coins, size: int) -> Codes:
-    """Codes of the domain as codes of the sub-table's own values."""
-    kind = np.min_scalar_type(coins.size - 1)
-    places = np.zeros(size, dtype=kind)
-    places[np.arange(size) if coins.members is None else coins.members] = np.arange(coins.size, dtype=kind)
-    return places
-
-
-def _changed() -> TableError:
-    return TableError(
-        "the table changed between counting it and publishing it; nothing was written. Publish a copy that stays as it is"
-    )
