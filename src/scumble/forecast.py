@@ -11,9 +11,11 @@ out: no coin is flipped, and the estimate that comes out is the truth itself, ex
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from scumble.channel import Channel
 from scumble.display import Card, Shown
@@ -23,6 +25,7 @@ from scumble.estimate import Estimates
 from scumble.forecast_card import card
 from scumble.mechanisms import Plan
 from scumble.mechanisms import plan as make_plan
+from scumble.mechanisms.plan import Profile
 from scumble.parameters import number
 from scumble.privacy.breach import breach_limit
 from scumble.privacy.reconstructability import condition_number, rows_needed
@@ -34,7 +37,9 @@ from scumble.query.compile import Published, compile_query
 from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
 from scumble.release.encode import prepared
+from scumble.release.manifest import representative
 from scumble.release.publish import profile, value_counts
+from scumble.release.samples import samples_of
 from scumble.schema import ALIKE, Spec
 from scumble.tables import Table
 
@@ -80,7 +85,6 @@ class Forecast(Shown):
 UNFORESEEN = {
     **dict.fromkeys(("identity", "swapped", "anatomy", "frapp", "alpha_beta"), "are not foreseen"),
     **dict.fromkeys(ALIKE, "depend on how often tuples occur and are not foreseen"),
-    "sps": "depend on the samples and are not foreseen",
 }
 """Mechanisms that are planned, but whose answers come with errors that only a release tells."""
 
@@ -94,12 +98,11 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
         raise ParameterError(
             f"the errors of {plan.mechanism!r} {UNFORESEEN[plan.mechanism]}; publish with a seed and ask the release"
         )
-    if plan.mechanism in UNFORESEEN and plan.mechanism != "sps":
+    if plan.mechanism in UNFORESEEN:
         rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
         return Forecast(plan, rows, [], 1.0, [])
     counts = value_counts(table, found.domains)
-    raw = prepared(table, spec, found.domains)
-    published = Published(spec.published, found.domains, plan.channels)
+    raw, published = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
     dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
     shares = [{name: _share(row, counts[name]) for name in counts} for row in dealt] if dealt is not None else None
     answers = [(sql, _expected(sql, published, shares, Memory(raw), number(level, "level"))) for sql in questions]
@@ -109,6 +112,30 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
     ]
     condition = max(condition_number(list(channels.values())) for channels in plan.channels)
     return Forecast(plan, raw.num_rows, outlooks, condition, answers)
+
+
+def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> tuple[pa.Table, Published]:
+    """The rows to be published, before their coins, and what will be known of the release."""
+    return prepared(table, spec, found.domains), Published(spec.published, found.domains, plan.channels)
+
+
+def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> tuple[pa.Table, Published]:
+    """The same for samples: of n rows s are published, each counting n/s, so that in sums of order k a row is to be expected
+    with (n/s)^(k - 1), as if it were published with that many copies.
+    """
+    ((name, domain),) = found.domains.items()
+    samples = samples_of(table, spec, found, plan)
+    weight = "copies" if plan.details["settings"].duplicates else "weight"
+    merged = {column: partial(representative, records) for column, records in samples.merged.items()}
+    published = Published(
+        [*spec.published, weight],
+        found.domains,
+        plan.channels,
+        copies=weight,
+        sample=plan.details["sampling"].least,
+        merged=merged,
+    )
+    return samples.rows(name, domain.values, weight), published
 
 
 def _share(part: Any, counts: Any) -> Any:

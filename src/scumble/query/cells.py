@@ -83,12 +83,22 @@ class Cells:
 
         shares   the part of the rows of each value of a column that goes through these channels; all of them when absent
         """
+        if self.sampled is None:
+            return self._pushed(channels, shares, np.ones(len(self._row)))
+        whole, sampled = (self._pushed(channels, shares, flag) for flag in (1 - self.sampled, self.sampled))
+        both = whole._beside([sampled])
+        both.sampled = np.repeat([0.0, 1.0], len(whole._row))
+        return both
+
+    def _pushed(self, channels: dict[str, Channel], shares: Mapping[str, Vector] | None, some: Vector) -> "Cells":
+        """The lines to be expected of some of these."""
         axes = [*self.question.grouped, *self.question.others]
         through = [channels[axis.name].collapse(axis.cells, axis.count) for axis in axes]
         part = [_by_cell(axis, (shares or {}).get(axis.name)) for axis in axes]
         expected = copy(self)
         expected._sums = {
-            name: _pushed(_taken(self.dense(sums), part), through).reshape(-1) for name, sums in self._sums.items()
+            name: _pushed(_taken(self.dense(sums * some), part), through).reshape(-1)
+            for name, sums in self._sums.items()
         }
         states = int(np.prod(self.rest, dtype=np.int64))
         places = np.arange(len(self.groups) * self.width * states)
@@ -98,11 +108,16 @@ class Cells:
     def dealt(self, strata: Sequence[dict[str, Channel]], shares: Sequence[Mapping[str, Vector]]) -> "Cells":
         """The same for rows that are dealt into strata: `shares` has the part of each value's rows that each stratum gets."""
         parts = [self.published(channels, share) for channels, share in zip(strata, shares, strict=True)]
-        whole = copy(parts[0])
+        whole = parts[0]._beside(parts[1:])
+        whole._stratum = np.repeat(np.arange(len(parts)), [len(part._row) for part in parts])
+        return whole
+
+    def _beside(self, others: Sequence["Cells"]) -> "Cells":
+        """These lines and others of the same question."""
+        parts, whole = [self, *others], copy(self)
         whole._row = np.concatenate([part._row for part in parts])
         whole._cell = np.concatenate([part._cell for part in parts])
-        whole._sums = {name: np.concatenate([part._sums[name] for part in parts]) for name in whole._sums}
-        whole._stratum = np.repeat(np.arange(len(parts)), [len(part._row) for part in parts])
+        whole._sums = {name: np.concatenate([part._sums[name] for part in parts]) for name in self._sums}
         return whole
 
 

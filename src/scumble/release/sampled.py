@@ -20,10 +20,10 @@ from scumble.mechanisms.draws import hypergeometric_split, perturb
 from scumble.mechanisms.sampling import rounded_split
 from scumble.mechanisms.sps import Sampling, Settings
 from scumble.release.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
-from scumble.release.groups import Counts, Groups, demand_groups, personal_groups
+from scumble.release.groups import Counts, Groups
 from scumble.release.manifest import ChannelRecord, ColumnRecord, DomainRecord, MergedRecord, SamplingRecord
-from scumble.release.merged import merge_columns
 from scumble.release.press import WORKERS, Job, Printed
+from scumble.release.samples import samples_of
 from scumble.release.shuffle import Buckets, bucket_count, scatter
 from scumble.release.write import Shelf
 from scumble.schema import ColumnSpec
@@ -40,20 +40,16 @@ def press_samples(job: Job) -> Printed:
     added = "copies" if settings.duplicates else "weight"
     _demand_possible(job, added)
     ((name, domain),) = job.profile.domains.items()
-    public = {n: job.spec.columns[n].coarsen for n in job.spec.published if n != name}
-    groups = personal_groups(job.table, public, name, domain)
-    groups, merged = merge_columns(groups, settings)
-    demand_groups(groups)
-    sizes = _sizes(groups, sampling)
+    samples = samples_of(job.table, job.spec, job.profile, job.plan)
     columns: list[Column] = [
         SensitiveColumn(n, domain) if n == name else PublicColumn(n, AS_IT_IS) for n in job.spec.published
     ]
     columns.append(NumberColumn(added))
-    buckets = _fill(job, groups, sizes, settings, columns)
+    buckets = _fill(job, samples.groups, samples.sizes, settings, columns)
     with ThreadPoolExecutor(WORKERS) as pool:
         shelf = Shelf(columns, buckets, job.coinage.entropy, job.folder)
         files, schema = shelf.write(pool), shelf.schema()
-    records = [_record(job, column, schema.field(column.name).type, merged) for column in columns]
+    records = [_record(job, column, schema.field(column.name).type, samples.merged) for column in columns]
     return Printed(files, records, int(buckets.rows.sum()), sampling=_sampling_record(sampling))
 
 
@@ -62,17 +58,6 @@ def _demand_possible(job: Job, added: str) -> None:
         raise ParameterError('coins by key are for mechanism = "uniform"; sps draws counts of groups, not records')
     if added in job.spec.published:
         raise SchemaError(f"the release gets a column {added!r} of its own; rename or drop the table's {added!r}")
-
-
-def _sizes(groups: Groups, sampling: Sampling) -> Counts:
-    size = groups.size
-    sizes = sampling.of(size, groups.most)
-    if np.array_equal(sizes, size):
-        raise ParameterError(
-            f"no group has more than {int(size.max())} records, within the sample size of {sampling.least} and more, so nothing would be sampled; "
-            'mechanism = "uniform" publishes the same, or coarsen public columns'
-        )
-    return sizes
 
 
 def _fill(job: Job, groups: Groups, sizes: Counts, settings: Settings, columns: list[Column]) -> Buckets:
