@@ -3,9 +3,21 @@
 Everything here needs the raw table and is for the publisher's eyes; nothing of it goes into a release.
 """
 
+from scumble.evaluate.comparison import Compared, Comparison, compare
 from scumble.evaluate.measured import Measured, measure
 from scumble.evaluate.truth import Truth
 from scumble.evaluate.utility import reconstruction, records
 from scumble.evaluate.workload import Question, Workload
 
-__all__ = ["Measured", "Question", "Truth", "Workload", "measure", "reconstruction", "records"]
+__all__ = [
+    "Compared",
+    "Comparison",
+    "Measured",
+    "Question",
+    "Truth",
+    "Workload",
+    "compare",
+    "measure",
+    "reconstruction",
+    "records",
+]

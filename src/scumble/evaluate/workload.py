@@ -1,7 +1,7 @@
 """Questions to measure a release with: pools of random counts as in the papers, marginals, or the user's own.
 
 A pool is drawn like the papers': a condition on one to three public columns, a value of a sensitive one, and a floor below which a count is
-too small to ask for. All values that pass the floor under one condition are questions, so that one GROUP BY answers them together.
+too small to ask for. Up to ten values that pass the floor under one condition are questions, so that one GROUP BY answers them together.
 """
 
 import itertools
@@ -29,8 +29,11 @@ MOST_PARTS = 100
 RANGES = 10
 """Ranges that such a column is cut into, of about as many rows each."""
 
-TRIALS = 200
+TRIALS = 50
 """Conditions that are drawn, at most, for each question that is wanted."""
+
+VALUES = 10
+"""Values that are asked for under one condition, at most: so that a pool has many conditions."""
 
 MOST_LINES = 50_000
 """Lines of a marginal, at most."""
@@ -181,7 +184,8 @@ class Pool:
                 continue
             asked.add((where, target.name))
             counts = np.bincount(target.codes[rows], minlength=len(target.predicates))
-            for part in np.flatnonzero(counts >= least).tolist():
+            passing = np.flatnonzero(counts >= least)
+            for part in passing[stream.permutation(len(passing))[:VALUES]].tolist():
                 yield _question(where, target, part)
 
     def _condition(self, stream: Stream) -> tuple[list[str], npt.NDArray[np.intp]]:

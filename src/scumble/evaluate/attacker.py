@@ -1,0 +1,222 @@
+"""The common currency: what an attacker believes who knows the table's own shares, the public manifest, and one published row.
+
+    posterior   the largest belief in any single protected value, over everything that can be published
+    guess       how often the value that is believed most is the true one:  sum_y max_x f_x P[y, x]
+
+both exact, from the channels as they are applied and the true counts. A value is protected where its share is at most rho1; all are where no
+rho1 is given (or no value is that rare). Several perturbed columns of a row are seen together, and the prior is their joint distribution.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from scumble.channel import Channel
+from scumble.errors import ParameterError
+from scumble.evaluate.truth import Truth
+from scumble.mechanisms import Plan
+from scumble.mechanisms.utility import record_utility
+from scumble.parameters import number
+from scumble.privacy.guarantee import amplification
+from scumble.privacy.rho import posterior_bound
+from scumble.privacy.values import worst_posteriors
+from scumble.release.release import Release
+
+Counts = npt.NDArray[np.int64]
+Tensor = npt.NDArray[np.float64]
+
+MOST_CELLS = 20_000_000
+"""Published combinations of several sensitive columns, times the values of one: up to here posteriors are computed; beyond, they are bounded."""
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What the attacker comes to believe."""
+
+    posterior: float
+    guess: float
+    factor: float
+    """The most that the odds of anything change, whatever was believed: infinite where nothing is promised for other beliefs."""
+    kept: float = math.nan
+    """The share of rows that are published with their true value, on average over the columns; NaN where rows go through no channel."""
+    bound: bool = False
+    """Whether the posterior is a bound, because there are too many combinations to compute it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attacker:
+    """The prior: how often each value, and each combination of values, occurs."""
+
+    columns: Sequence[str]
+    counts: Mapping[str, Counts]
+    joint: Counts | None
+    """Of all sensitive columns; None where it would be too large."""
+    rho1: float | None = None
+
+    @classmethod
+    def of(cls, truth: Truth, rho1: Any = None) -> "Attacker":
+        """The attacker who knows the shares of a table."""
+        counts = {name: truth.counts(name) for name in truth.sensitive}
+        shape = [len(each) for each in counts.values()]
+        joint = None
+        if math.prod(shape) * max(shape) <= MOST_CELLS:
+            codes = [truth.domains[n].encode(truth.table.column(n).combine_chunks(), n) for n in counts]
+            cells = np.ravel_multi_index([code.astype(np.int64) for code in codes], shape)
+            joint = np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+        return cls(list(counts), counts, joint, None if rho1 is None else number(rho1, "rho1"))
+
+    def protected(self, name: str) -> npt.NDArray[np.bool_]:
+        """The values whose posterior counts."""
+        share = self.counts[name] / self.counts[name].sum()
+        rare = share <= (1 if self.rho1 is None else self.rho1)
+        return np.asarray(rare if (rare & (share > 0)).any() else np.ones_like(rare))
+
+    @property
+    def prior(self) -> float:
+        """The largest share of a protected value: what is believed without any release."""
+        tops = [(self.counts[n][self.protected(n)].max() / self.counts[n].sum()) for n in self.columns]
+        return float(max(tops))
+
+    def demand(self, level: Any) -> float:
+        """A posterior that a release can be held to."""
+        asked = number(level, "level")
+        if not self.prior < asked < 1:
+            raise ParameterError(
+                f"a posterior of {asked:.4g} cannot be promised: a protected value has a share of {self.prior:.4g} of the table, and is believed "
+                f"with that before anything is published; ask for one above it, below 1"
+            )
+        return asked
+
+    def beliefs(self, plan: Plan) -> Beliefs:
+        """What a plan with channels makes of the prior; NaN where rows go through none."""
+        if plan.mechanism == "anatomy":
+            return Beliefs(1 / plan.details["l"], 1 / plan.details["l"], math.inf)
+        if not any(plan.strata):
+            return Beliefs(math.nan, math.nan, math.inf)
+        factor = self._factor(plan)
+        strata = [{n: self._channel(n, coins) for n, coins in stratum.items()} for stratum in plan.strata]
+        if len(self.columns) == 1:
+            return self._one(strata, plan.details.get("partition"), factor)
+        kept = float(np.mean([record_utility(strata[0][n], self.counts[n]) for n in self.columns]))
+        if "frapp" in plan.details:
+            return replace(self._kept_together(plan.details["frapp"].coins.channel(), factor), kept=kept)
+        return replace(self._several(strata[0], factor), kept=kept)
+
+    def _factor(self, plan: Plan) -> float:
+        if plan.mechanism == "partitioned" or any(coins.own for coins in plan.strata[0].values()):
+            return math.inf
+        if "frapp" in plan.details:
+            return float(plan.details["frapp"].coins.channel().amplification)
+        return amplification(plan.channels[0])
+
+    def _channel(self, name: str, coins: Any) -> Channel:
+        own = self.counts[name] / self.counts[name].sum()
+        return Channel(coins.retention, own) if coins.own else coins.channel()
+
+    def _one(self, strata: Sequence[dict[str, Channel]], partition: Any, factor: float) -> Beliefs:
+        (name,) = self.columns
+        dealt = partition.subtables if partition is not None else self.counts[name][None]
+        protected = self.protected(name)
+        largest = max(
+            float(worst_posteriors(channel[name], row).largest[protected].max(initial=0))
+            for channel, row in zip(strata, dealt, strict=True)
+        )
+        hits = sum(_best(channel[name], row) for channel, row in zip(strata, dealt, strict=True))
+        kept = sum(record_utility(channel[name], row) * row.sum() for channel, row in zip(strata, dealt, strict=True))
+        return Beliefs(largest, hits / float(dealt.sum()), factor, float(kept / dealt.sum()))
+
+    def _several(self, channels: dict[str, Channel], factor: float) -> Beliefs:
+        if self.joint is None:
+            return Beliefs(posterior_bound(factor, self.prior), math.nan, factor, bound=True)
+        joint = self.joint / self.joint.sum()
+        seen = _pushed(joint, [channels[n] for n in self.columns])
+        largest, guess = 0.0, 0.0
+        for axis, name in enumerate(self.columns):
+            others = [channels[n] for n in self.columns if n != name]
+            by_value = np.stack([_pushed(part, others) for part in np.moveaxis(joint, axis, 0)])
+            matrix = channels[name].matrix()  # [published, true]
+            both = np.einsum("yx,x...->yx...", matrix, by_value)
+            shown = np.moveaxis(seen, axis, 0)[:, None]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                after = np.where(shown > 0, both / shown, 0)
+            largest = max(largest, float(after[:, self.protected(name)].max()))
+            guess = max(guess, float(both.max(axis=1).sum()))
+        return Beliefs(largest, guess, factor)
+
+    def _kept_together(self, channel: Channel, factor: float) -> Beliefs:
+        """One channel over all combinations: Pr[x_c | y] = (p J[y] [x_c = y_c] + (1-p)/M J_c[x_c]) / (p J[y] + (1-p)/M)."""
+        if self.joint is None:
+            return Beliefs(posterior_bound(factor, self.prior), math.nan, factor, bound=True)
+        joint, p = self.joint / self.joint.sum(), float(channel.retain)
+        moved = (1 - p) / channel.size
+        largest, guess = 0.0, 0.0
+        for axis, name in enumerate(self.columns):
+            alone = self.counts[name] / self.counts[name].sum()
+            here = np.moveaxis(joint, axis, 0)
+            shown = p * here + moved
+            shape = (-1, *[1] * (joint.ndim - 1))
+            own = p * here + moved * alone.reshape(shape)
+            other = moved * _largest_elsewhere(alone).reshape(shape)
+            protected = self.protected(name)
+            rest = moved * _largest_elsewhere(alone * protected).reshape(shape)
+            largest = max(largest, float((own / shown)[protected].max()), float((rest / shown).max()))
+            guess = max(guess, float(np.maximum(own, other).sum()))
+        return Beliefs(largest, guess, factor)
+
+
+def _best(channel: Channel, counts: Counts) -> float:
+    """sum_y max_x n_x P[y, x], at O(m)."""
+    p, r, n = channel.retention, channel.replace, counts.astype(np.float64)
+    return float(np.maximum(n * (p + (1 - p) * r), r * _largest_elsewhere(n * (1 - p))).sum())
+
+
+def _largest_elsewhere(numbers: Any) -> Any:
+    """For each place the largest number at another."""
+    if len(numbers) < 2:
+        return np.zeros(len(numbers))
+    top = int(np.argmax(numbers))
+    others = np.full(len(numbers), numbers[top])
+    others[top] = np.delete(numbers, top).max()
+    return others
+
+
+def _pushed(table: Tensor, channels: Sequence[Channel]) -> Tensor:
+    for axis, channel in enumerate(channels):
+        table = np.moveaxis(channel.apply(np.moveaxis(table, axis, 0)), 0, axis)
+    return table
+
+
+def met(release: Release, truth: Truth) -> Beliefs:
+    """The same for a release of counted tuples, measured: an attacker looks a person up by the public columns.
+
+    The belief in a value is its share of the published rows that agree with the person's public columns; where there are none, the guess
+    is the commonest value of the release.
+    """
+    if release.manifest.counted is None or release.manifest.counted.tables is not None or len(truth.sensitive) != 1:
+        return Beliefs(math.nan, math.nan, math.inf)
+    (name,), public = truth.sensitive, list(truth.public)
+    tuples = _tallied(release.table(), [*public, name])
+    whole = tuples.group_by(public).aggregate([("count_all", "sum"), ("count_all", "max")])
+    largest = pc.max(pc.divide(whole.column("count_all_max").cast("float64"), whole.column("count_all_sum")))
+    best = (
+        tuples.sort_by([("count_all", "descending")]).group_by(public, use_threads=False).aggregate([(name, "first")])
+    )
+    common = tuples.group_by([name]).aggregate([("count_all", "sum")]).sort_by([("count_all_sum", "descending")])
+    people = _tallied(truth.table, [*public, name]).join(best, keys=public, join_type="left outer")
+    guessed = pc.fill_null(people.column(f"{name}_first"), common.column(name)[0])
+    right = pc.sum(pc.if_else(pc.equal(guessed, people.column(name)), people.column("count_all"), 0)).as_py()
+    return Beliefs(float(largest.as_py() or math.nan), right / truth.rows, math.inf)
+
+
+def _tallied(table: Any, columns: list[str]) -> Any:
+    plain = table.select(columns)
+    for place, name in enumerate(columns):
+        kind = plain.column(name).type
+        if hasattr(kind, "value_type"):
+            plain = plain.set_column(place, name, plain.column(name).cast(kind.value_type))
+    return plain.group_by(columns).aggregate([([], "count_all")])

@@ -1,0 +1,72 @@
+"""Many repetitions on all processors: the same results whatever their number, and Ctrl-C ends them all."""
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+from scumble.errors import ParameterError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+Progress = Callable[[int, int | None], None]
+
+WORTHWHILE = 4
+"""Tasks for each process, below which starting it (about a second) costs more than it saves."""
+
+
+def run(
+    work: Callable[[Any, Task], Result],
+    shared: Any,
+    tasks: Sequence[Task],
+    processes: int | None = None,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """work(shared, task) for each task, in the order of the tasks.
+
+    work       a function of a module, so that other processes find it
+    shared     what all tasks need; sent to each process once
+    processes  how many; as many as there are processors when absent, and 1 stays in this one
+    """
+    if processes is not None and processes < 1:
+        raise ParameterError(f"processes is a number of at least 1, not {processes}")
+    wanted = min(processes or os.cpu_count() or 1, max(1, len(tasks) // WORTHWHILE))
+    told = progress or (lambda done, of: None)
+    if wanted == 1:
+        return [_counted(work(shared, task), i, len(tasks), told) for i, task in enumerate(tasks, 1)]
+    pool = ProcessPoolExecutor(wanted, get_context("spawn"), _begin, (work, shared))
+    try:
+        futures = [pool.submit(_work, task) for task in tasks]
+        for done, future in enumerate(as_completed(futures), 1):
+            future.result()  # the first failure ends all
+            told(done, len(tasks))
+        return [future.result() for future in futures]
+    except BrokenProcessPool:
+        raise ParameterError(
+            "a process of the repetitions ended early: in a script, call this below `if __name__ == '__main__':`, or say processes=1"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _counted(result: Result, done: int, of: int, told: Progress) -> Result:
+    told(done, of)
+    return result
+
+
+_state: list[Any] = []
+"""What this process was given when it began."""
+
+
+def _begin(work: Callable[..., Any], shared: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process hears Ctrl-C, drops what has not begun, and ends
+    _state[:] = [work, shared]
+
+
+def _work(task: Any) -> Any:
+    work, shared = _state
+    return work(shared, task)

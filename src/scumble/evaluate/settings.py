@@ -1,0 +1,202 @@
+"""Every mechanism set to one privacy: the largest posterior of an attacker who believes the table's own shares.
+
+    uniform, fine_grain, partitioned   from rho2 = the level, for each protected value
+    identity, swapped                  the retention p with p + (1 - p) f = level, f the largest protected share
+    frapp, and several columns         the gamma, or p, at which the exact posterior is the level, by bisection
+    anatomy                            l = 1 / level, rounded up
+
+Mechanisms that promise something else are set to what the spec says, or to customary values, and are never called equal.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scumble.channel import gamma_bound
+from scumble.errors import InputError, ParameterError, did_you_mean
+from scumble.evaluate.attacker import Attacker, Beliefs
+from scumble.mechanisms import PLANNERS, Plan, Profile
+from scumble.mechanisms import plan as make_plan
+from scumble.mechanisms.settings import names
+from scumble.schema import ALIKE, Spec, Target
+
+BOTH = "partitioned, fine_grain inside"
+"""Partitioned with a retention for each value of a sub-table: a mechanism of its own in comparisons."""
+
+CUSTOMARY: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "sps": ({"retain": 0.5}, {}),
+    "k_dgs": ({}, {"k": 10}),
+    "noisy_counts": ({"epsilon": 1}, {"k": 10, "delta": 1e-5}),
+    "columnized": ({"epsilon": 1}, {"k": 10, "delta": 1e-5}),
+}
+"""The target and the settings of mechanisms with another promise, where the spec does not say."""
+
+STEPS = 30
+"""Halvings of a bisection."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A mechanism with its parameters, planned."""
+
+    name: str
+    spec: Spec
+    level: float | None
+    """The posterior that it was set to; None where it promises something else."""
+    beliefs: Beliefs
+    told: str
+    """The parameters, for people."""
+    guarantee: str
+    """What it promises, in its own words."""
+    deterministic: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Setter:
+    """Sets mechanisms on one table."""
+
+    spec: Spec
+    profile: Profile
+    attacker: Attacker
+
+    def at(self, name: str, level: float) -> Setting:
+        """A mechanism at a level; an InputError says why it does not apply."""
+        if name not in EQUAL:
+            raise ParameterError(f"{name} promises something else than a posterior")
+        spec = EQUAL[name](self, level)
+        plan = self.plan(spec)
+        return self._setting(name, spec, plan, level)
+
+    def own(self, name: str) -> Setting:
+        """A mechanism with another promise, as the spec sets it or as is customary."""
+        target, settings = CUSTOMARY.get(name, (self.spec.privacy.model_dump(exclude_none=True), {}))
+        spec = self.spec if self.spec.mechanism == name else self._with(name, target, settings)
+        return self._setting(name, spec, self.plan(spec), None)
+
+    def plan(self, spec: Spec) -> Plan:
+        """The plan of a spec for this table."""
+        domains = {} if spec.mechanism in ALIKE else self.profile.domains
+        return make_plan(Profile(domains, self.profile.from_data, self.profile.counts), spec)
+
+    def _setting(self, name: str, spec: Spec, plan: Plan, level: float | None) -> Setting:
+        return Setting(
+            name,
+            spec,
+            level,
+            self.attacker.beliefs(plan),
+            _told(plan),
+            plan.guarantees[0].statement if plan.guarantees else "nothing",
+            plan.mechanism == "k_dgs",
+        )
+
+    def _with(self, mechanism: str, target: dict[str, Any], settings: dict[str, Any] | None = None) -> Spec:
+        plain = {name: column.model_copy(update={"privacy": None}) for name, column in self.spec.columns.items()}
+        return self.spec.model_copy(
+            update={"mechanism": mechanism, "privacy": Target(**target), "settings": settings or {}, "columns": plain}
+        )
+
+    @property
+    def single(self) -> bool:
+        """Whether one column is sensitive."""
+        return len(self.attacker.columns) == 1
+
+    def by_gamma(self, mechanism: str, level: float, settings: dict[str, Any] | None = None) -> Spec:
+        """The largest gamma whose exact posterior is within the level."""
+        least = gamma_bound(
+            self.attacker.prior, level
+        )  # within the level whatever the columns have to do with each other
+        if self.single:
+            return self._with(mechanism, {"gamma": least}, settings)
+        low, high = math.log(least) if least > 1 else 0.0, 30.0
+
+        def fits(log: float) -> bool:
+            made = self.plan(self._with(mechanism, {"gamma": math.exp(log)}, settings))
+            return self.attacker.beliefs(made).posterior <= level
+
+        return self._with(mechanism, {"gamma": math.exp(_largest(fits, low, high))}, settings)
+
+    def by_retention(self, mechanism: str, level: float) -> Spec:
+        """The largest retention whose exact posterior is within the level."""
+        if self.single:
+            return self._with(mechanism, {"rho1": self.attacker.prior, "rho2": level})
+
+        def fits(p: float) -> bool:
+            made = self.plan(self._with(mechanism, {"retain": p}))
+            return self.attacker.beliefs(made).posterior <= level
+
+        return self._with(mechanism, {"retain": _largest(fits, 0.0, 1.0)})
+
+    def by_value(self, level: float) -> Spec:
+        """fine_grain: for each protected value the factor that its own share allows, none for the others; least error."""
+        if not self.single:
+            return self.by_gamma("fine_grain", level, {"objective": "error"})
+        (column,) = self.attacker.columns
+        counts, protected = self.attacker.counts[column], self.attacker.protected(column)
+        called, rows = names(self.profile.domains[column]), float(counts.sum())
+        # a value that does not occur is held as rare as half a row: its factor must not tell that nobody has it
+        pairs = {v: [max(float(n), 0.5) / rows, level] for v, n, p in zip(called, counts, protected, strict=True) if p}
+        free = {v: 0 for v, p in zip(called, protected, strict=True) if not p}
+        return self._with("fine_grain", {"gamma": 2}, {"rho": pairs, "scores": free, "objective": "error"})
+
+    def by_posterior(self, level: float, inside: str) -> Spec:
+        """partitioned: rho2 is the level."""
+        rho1 = {} if self.attacker.rho1 is None or self._all_protected else {"rho1": self.attacker.rho1}
+        return self._with("partitioned", {**rho1, "rho2": level}, {"inside": inside} if inside != "uniform" else {})
+
+    @property
+    def _all_protected(self) -> bool:
+        return all(self.attacker.protected(name).all() for name in self.attacker.columns)
+
+    def by_diversity(self, level: float) -> Spec:
+        """anatomy: 1 / l is within the level."""
+        return self._with("anatomy", {}, {"l": max(2, math.ceil(1 / level - 1e-9))})
+
+
+EQUAL: Mapping[str, Callable[[Setter, float], Spec]] = {
+    "uniform": lambda setter, level: setter.by_gamma("uniform", level),
+    "fine_grain": lambda setter, level: setter.by_value(level),
+    "partitioned": lambda setter, level: setter.by_posterior(level, "uniform"),
+    BOTH: lambda setter, level: setter.by_posterior(level, "fine_grain"),
+    "identity": lambda setter, level: setter.by_retention("identity", level),
+    "swapped": lambda setter, level: setter.by_retention("swapped", level),
+    "frapp": lambda setter, level: setter.by_gamma("frapp", level),
+    "anatomy": lambda setter, level: setter.by_diversity(level),
+}
+"""How a mechanism is set to a posterior."""
+
+
+def known(mechanisms: Any = None) -> list[str]:
+    """The mechanisms that are named, or all there are."""
+    every = [*EQUAL, *(name for name in PLANNERS if name not in EQUAL)]
+    for name in mechanisms or ():
+        if name not in every:
+            raise ParameterError(f"there is no mechanism {name!r}{did_you_mean(name, every)}")
+    return list(dict.fromkeys(mechanisms)) if mechanisms else every
+
+
+def why_not(error: InputError) -> str:
+    """Why a mechanism does not apply, on one line."""
+    return " ".join(str(error).split())
+
+
+def _told(plan: Plan) -> str:
+    if "l" in plan.details:
+        return f"l = {plan.details['l']}"
+    if "k" in plan.details:
+        return f"k = {plan.details['k']}"
+    if "matrix" in plan.details:
+        matrix = plan.details["matrix"]
+        return f"k = {matrix.k}, epsilon = {float(matrix.epsilon):.3g}"
+    if "partition" in plan.details and len(plan.strata) > 1:
+        return f"{len(plan.strata)} sub-tables"
+    kept = [float(coins.thresholds.max()) / 2.0**coins.bits for coins in plan.strata[0].values()]
+    return "p = " + ", ".join(f"{p:.3g}" for p in kept)
+
+
+def _largest(fits: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest number that fits, by bisection: `low` does."""
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -1,0 +1,43 @@
+"""A table with its spec, read once: what comparing and advising start from."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scumble.errors import ParameterError
+from scumble.evaluate.truth import Truth, read_source
+from scumble.mechanisms import Profile
+from scumble.schema import Spec, read_spec
+from scumble.tables import Table, read
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The spec in the order of the table's columns, the truth, and what a planner sees of it."""
+
+    spec: Spec
+    truth: Truth
+    profile: Profile
+
+    @classmethod
+    def of(cls, table: Any, spec: Any = None) -> "Subject":
+        """From a spec that names its table, or from a table and a spec for it."""
+        if isinstance(table, Subject):
+            return table
+        given, source = _read(table, spec)
+        ordered = given.model_copy(
+            update={"columns": {n: given.columns[n] for n in source.schema.names if n in given.columns}}
+        )
+        truth = Truth.of_spec(source, ordered)
+        from_data = [name for name in truth.sensitive if given.columns[name].from_data]
+        counts = {name: truth.counts(name) for name in truth.sensitive}
+        return cls(ordered, truth, Profile(dict(truth.domains), from_data, counts))
+
+
+def _read(table: Any, spec: Any) -> tuple[Spec, Table]:
+    if spec is None:
+        if not isinstance(table, str | Path) and not isinstance(table, Spec):
+            raise ParameterError("say which columns are sensitive: give a spec (.toml), or a spec beside the table")
+        given = table if isinstance(table, Spec) else read_spec(table)
+        return given, read_source(given)
+    return (spec if isinstance(spec, Spec) else read_spec(spec)), (table if hasattr(table, "batches") else read(table))

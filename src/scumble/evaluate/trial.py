@@ -1,0 +1,89 @@
+"""One trial: publish a table once with fresh coins, ask the release a workload, and keep what it comes to."""
+
+import tempfile
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scumble.entropy import Entropy
+from scumble.errors import QueryError
+from scumble.evaluate.attacker import met
+from scumble.evaluate.measured import FLOORS, Measured, Truths
+from scumble.evaluate.truth import Truth
+from scumble.evaluate.utility import reconstruction
+from scumble.release.manifest import read_manifest
+from scumble.release.press import Coinage
+from scumble.release.publish import publish_table
+from scumble.release.release import Release
+from scumble.schema import Spec
+from scumble.tables import read
+
+Task = tuple[int, int]
+"""The number of a spec, and of the repetition."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """What trials are made of: the table before its coins, the specs, and the true answers; and a folder for the releases."""
+
+    truth: Truth
+    specs: Sequence[Spec]
+    truths: Truths
+    folder: str
+    seed: int
+
+    @classmethod
+    def of(cls, truth: Truth, specs: Sequence[Spec], truths: Truths, folder: str, seed: int) -> "Bench":
+        """The truth's table has its columns coarsened already, and no others than are published."""
+        plain = [spec.model_copy(update={"table": None, "columns": _done(spec)}) for spec in specs]
+        return cls(truth, plain, truths, folder, seed)
+
+    def publish(self, task: Task, folder: Path) -> Release:
+        """Publishes with coins of its own for each trial, whichever process makes it."""
+        number, repetition = task
+        seed = int(Entropy.seeded(self.seed).stream("trial", number, repetition).integers(1, 32)[0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the plan's, said once where it was made
+            publish_table(read(self.truth.table), self.specs[number], folder, Coinage(Entropy.seeded(seed)))
+        return Release(folder, read_manifest(folder))
+
+
+def _done(spec: Spec) -> dict[str, object]:
+    return {name: spec.columns[name].model_copy(update={"coarsen": None}) for name in spec.published}
+
+
+def answered(bench: Bench, task: Task) -> Measured:
+    """The answers of one publication beside the truth."""
+    with tempfile.TemporaryDirectory(dir=bench.folder) as folder:
+        return bench.truths.beside(bench.publish(task, Path(folder) / "release"))
+
+
+def trial(bench: Bench, task: Task) -> dict[str, float]:
+    """What one publication comes to."""
+    with tempfile.TemporaryDirectory(dir=bench.folder) as folder:
+        release = bench.publish(task, Path(folder) / "release")
+        measured = bench.truths.beside(release)
+        found = measured.metrics()
+        for floor in FLOORS:
+            found[f"error at {floor:g}"] = measured.metrics(floor)["mean_relative_error"]
+        return (
+            found
+            | {"rows": float(release.manifest.rows)}
+            | _distance(release, bench.truth)
+            | _met(release, bench.truth)
+        )
+
+
+def _distance(release: Release, truth: Truth) -> dict[str, float]:
+    try:
+        return {"total_variation": max(each.total_variation for each in reconstruction(release, truth))}
+    except QueryError:
+        return {}
+
+
+def _met(release: Release, truth: Truth) -> dict[str, float]:
+    if release.manifest.counted is None:
+        return {}
+    beliefs = met(release, truth)
+    return {"posterior": beliefs.posterior, "guess": beliefs.guess}
