@@ -3,21 +3,48 @@
 Loading takes a moment, and an interruption in that moment is one like any other.
 """
 
+import signal
 import sys
+from types import FrameType
+
+
+class Interrupted(BaseException):
+    """Ctrl-C, or a request to end. Unlike KeyboardInterrupt it is no business of the parser of the command line."""
+
+
+class Interruptions:
+    """Turns signals into Interrupted, and remembers: libraries written in C may turn it into an error of their own."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def install(self) -> None:
+        """From now on; whoever started us with a signal ignored, as nohup does, wants it ignored."""
+        for each in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(each) is not signal.SIG_IGN:
+                signal.signal(each, self._interrupt)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.number = number
+        raise Interrupted
 
 
 def main() -> None:
-    """Runs a command and exits with its code: 0, 1 a check that fails, 2 wrong use or input, 130 interrupted."""
+    """Runs a command and exits with its code: 0, 1 a check that fails, 2 wrong use or input, 130 interrupted, 143 asked to end."""
+    interruptions = Interruptions()
     try:
+        interruptions.install()
         from scumble.cli import run
 
         code = run()
-    except KeyboardInterrupt:
-        print("scumble: interrupted; nothing half-written was left behind", file=sys.stderr)
-        code = 130
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has seen enough
         code = 0
+    except BaseException as error:
+        if not interruptions.number and not isinstance(error, KeyboardInterrupt):
+            raise
+        print("scumble: interrupted; nothing half-written was left behind", file=sys.stderr)
+        code = 128 + (interruptions.number or signal.SIGINT)
     sys.exit(code)
 
 

@@ -14,9 +14,10 @@ from pydantic import ValidationError
 from scumble.entropy import Entropy
 from scumble.errors import ParameterError, SchemaError, did_you_mean
 from scumble.keyed import read_key
+from scumble.progress import Progress
 from scumble.release.encode import is_text, published_type
 from scumble.release.manifest import read_manifest
-from scumble.release.press import Coinage, Progress
+from scumble.release.press import Coinage
 from scumble.release.release import Release, open_release
 from scumble.schema import ColumnSpec, Spec, Target, first_problem, read_spec
 from scumble.tables import Table, read

@@ -1,6 +1,5 @@
 """A hospital that does not exist: its table, its release, and three questions with the truth beside the answers."""
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,12 @@ from rich.table import Table as RichTable
 
 from scumble.api import publish
 from scumble.cli.output import console
+from scumble.cli.progress import progress_bar
 from scumble.cli.show import singling_out
 from scumble.engines.duckdb import exact
 from scumble.estimate import Estimates
 from scumble.release.release import Release
+from scumble.whole import whole_file
 
 # disease: how common, the age around which it is most so, how widely it spreads around it, women to men, median cost
 DISEASES: dict[str, tuple[float, float, float, float, float]] = {
@@ -133,21 +134,23 @@ def run(out: Path, rows: int) -> None:
     """The whole road: table, release, questions."""
     say = console().print
     out.mkdir(parents=True, exist_ok=True)
-    table = hospital(rows)
-    pa.csv.write_csv(table, out / "patients.csv")
+    with progress_bar("inventing patients"), whole_file(out / "patients.csv") as aside:
+        table = hospital(rows)
+        pa.csv.write_csv(table, aside)
     say(f"{out / 'patients.csv'}: {rows:,} patients of a hospital that does not exist", markup=False)
-    if (out / "patients.release").exists():
-        shutil.rmtree(out / "patients.release")
-    release = publish(
-        out / "patients.csv",
-        out / "patients.release",
-        sensitive=["disease"],
-        drop=["patient"],
-        domains={"disease": list(DISEASES)},
-        coarsen={"age": {"bins": 5}},
-        rho1="1/10",
-        rho2="1/2",
-    )
+    with progress_bar("publishing") as progress:
+        release = publish(
+            out / "patients.csv",
+            out / "patients.release",
+            sensitive=["disease"],
+            drop=["patient"],
+            domains={"disease": list(DISEASES)},
+            coarsen={"age": {"bins": 5}},
+            rho1="1/10",
+            rho2="1/2",
+            overwrite=True,
+            progress=progress,
+        )
     kept = release.manifest.channels["disease"].retain
     say(
         f"{out / 'patients.release'}: each disease kept with probability {kept:.3f}, else one of {len(DISEASES)} at random",

@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.errors import TableError
+from scumble.progress import Progress
 from scumble.release.encode import is_text, published_type
 from scumble.tables import Table
 
@@ -71,12 +73,19 @@ def numeric(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def scan(table: Table) -> list[Seen]:
+def scan(table: Table, progress: Progress) -> list[Seen]:
     """One pass over the table."""
     found = [Seen(f.name, published_type(f.type)) for f in table.schema]
+    rows = 0
     for batch in table.batches(table.schema.names):
         for seen in found:
             seen.add(batch.column(seen.name))
+        rows += batch.num_rows
+        progress(rows, table.rows)
+    if not rows:
+        raise TableError(
+            "the table has no rows, so there is nothing to suggest; a spec is made from the values that occur"
+        )
     return found
 
 
@@ -92,9 +101,9 @@ def role(seen: Seen) -> tuple[str, str]:
     )
 
 
-def spec_text(table_name: str, table: Table) -> str:
+def spec_text(table_name: str, table: Table, progress: Progress = lambda done, of: None) -> str:
     """The spec as TOML, with the reasons beside the suggestions."""
-    return "\n".join(_lines(table_name, scan(table))) + "\n"
+    return "\n".join(_lines(table_name, scan(table, progress))) + "\n"
 
 
 def _lines(table_name: str, found: list[Seen]) -> Iterator[str]:

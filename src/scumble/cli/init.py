@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from scumble.cli.progress import progress_bar
 from scumble.errors import TableError
 
 
@@ -21,6 +22,7 @@ def command(
     """Write a spec (TOML) with a role and a domain suggested for each column, to be read and edited."""
     from scumble.suggest import spec_text
     from scumble.tables import read
+    from scumble.whole import whole_file
 
     name = table.resolve().name
     path = out or table.resolve().parent / (name.split(".")[0] + ".toml")
@@ -28,6 +30,8 @@ def command(
     if path.exists() and not overwrite:
         raise TableError(f"{str(path)!r} exists and is kept; choose another name with -o, or say --overwrite")
     source = table if path.parent.resolve() == table.parent.resolve() else table.resolve()
-    text = spec_text(source.name if source is table else str(source), read(table))
-    path.write_text(text, encoding="utf-8")
+    with progress_bar("reading the table") as progress:
+        text = spec_text(source.name if source is table else str(source), read(table), progress)
+    with whole_file(path) as aside:
+        aside.write_text(text, encoding="utf-8")
     print(f"wrote {path}: read it, edit it, then: scumble publish {path} -o {path.stem}.release")

@@ -2,18 +2,14 @@
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from scumble.cli.progress import progress_bar as progress_bar
 from scumble.display import Card, Grid, Note, cell, plain
-
-if TYPE_CHECKING:
-    from scumble.release.press import Progress
 
 
 class Format(StrEnum):
@@ -67,18 +63,3 @@ def rich_table(grid: Grid) -> RichTable:
     for row in grid.rows:
         table.add_row(*(cell(each) for each in row))
     return table
-
-
-@contextmanager
-def progress_bar(label: str) -> Iterator["Progress | None"]:
-    """A bar on the terminal; nothing where there is none."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(label, total=None)
-        yield lambda done, of: bars.update(task, completed=done, total=of)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.output import Format, console, print_card, print_json
+from scumble.cli.progress import progress_bar
 from scumble.errors import ParameterError
 
 
@@ -29,7 +30,8 @@ def command(
     given = read_spec(spec)
     asked = [*(questions or ()), *(_lines(file) if file else ())]
     source = read(given.table, text=[name for name, column in given.columns.items() if column.text])
-    found = forecast(source, given, asked, level)
+    with progress_bar("planning"):
+        found = forecast(source, given, asked, level)
     allowed = _allowed(breach, len(found.outlooks))
     if format is Format.JSON:
         print_json(_json(found, allowed))

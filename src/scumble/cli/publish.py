@@ -69,7 +69,7 @@ def command(
 ) -> None:
     """Publish a table: sensitive columns perturbed, with a manifest that tells how."""
     from scumble.api import publish
-    from scumble.cli.output import progress_bar
+    from scumble.cli.progress import progress_bar
     from scumble.cli.show import singling_out, summary
 
     with progress_bar("publishing") as progress:

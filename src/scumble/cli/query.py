@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from scumble.cli.output import Format, print_card, print_json
+from scumble.cli.progress import progress_bar
 from scumble.errors import ParameterError
 
 
@@ -32,7 +33,8 @@ def command(
     *paths, sql = releases
     if not paths:
         raise ParameterError('a question has two parts: scumble query NAME.release "SELECT ... FROM release ..."')
-    answer = open(*paths, on=on).query(sql, level=level, method=method)
+    with progress_bar("asking"):
+        answer = open(*paths, on=on).query(sql, level=level, method=method)
     if format is Format.JSON:
         print_json(answer.to_list())
         for note in answer.notes:

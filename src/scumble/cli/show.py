@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from scumble.cli.output import Format, console, print_card, print_json
+from scumble.cli.progress import progress_bar
 from scumble.display import Card, Grid, Note, Part
 from scumble.privacy.guarantee import amplification, joint_amplification
 from scumble.privacy.rho import posterior_bound
@@ -24,9 +25,10 @@ def command(
     """Show what is in a release, which guarantee it gives, under which conditions, and what it does not cover."""
     from scumble.api import open
 
-    opened = open(release)
+    with progress_bar("opening"):
+        opened = open(release)
     if format is Format.JSON:
-        print_json({**json.loads(opened.manifest.text()), "unique_rows": opened.unique_rows()})
+        print_json({**json.loads(opened.manifest.text()), "unique_rows": _unique_rows(opened)})
         return
     summary(opened)
     _details(opened)
@@ -55,11 +57,16 @@ def _details(release: Release) -> None:
 def singling_out(release: Release) -> None:
     """How many rows can be recognised by their public columns."""
     out, manifest = console(), release.manifest
-    alone = release.unique_rows()
+    alone = _unique_rows(release)
     out.print(
         f"singling out: {alone:,} of {manifest.rows:,} rows ({alone / manifest.rows:.1%}) are alone with the values of their public columns."
         + (" Whoever knows those of a person finds the row; coarsen them to make this smaller." if alone else ""),
     )
+
+
+def _unique_rows(release: Release) -> int:
+    with progress_bar("counting rows that are alone"):
+        return release.unique_rows()
 
 
 def _posteriors(release: Release) -> list[Part]:

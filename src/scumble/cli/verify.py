@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from scumble.cli.output import Format, print_json
+from scumble.cli.progress import progress_bar
 
 
 def command(
@@ -18,8 +19,9 @@ def command(
     from scumble.release.verify import Check, verify
 
     try:
-        opened = open(release)
-        checks = verify(opened)
+        with progress_bar("verifying"):
+            opened = open(release)
+            checks = verify(opened)
     except ChangedRelease as error:
         opened, checks = None, [Check("hashes", False, str(error))]
     if format is Format.JSON:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from scumble.engines.counting import listed_files, quoted
 from scumble.engines.duckdb import CONFIG
+from scumble.engines.interruptible import arrow
 from scumble.errors import QueryError
 
 
@@ -52,6 +53,6 @@ class Buckets:
                 SUM((r.t - (r.q + c.q) / r.n + r.t * r.t / (r.n * r.n)) / GREATEST(r.n - 1, 1)) AS s
             FROM r_sums r JOIN c_sums c ON r.b = c.b{same} {by}"""
         try:
-            return self._connection.sql(statement).to_arrow_table()
+            return arrow(self._connection, statement)
         except duckdb.Error as error:
             raise QueryError(f"the question cannot be computed: {str(error).splitlines()[0]}") from None

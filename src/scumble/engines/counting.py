@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from scumble.domain import Domain
 from scumble.engines.duckdb import CONFIG
+from scumble.engines.interruptible import arrow
 from scumble.errors import QueryError, TableError
 
 COUNT = "scumble n"
@@ -31,7 +32,7 @@ def count_tuples(source: Sequence[Path] | pa.RecordBatchReader, names: Sequence[
             place = listed_files(source)
         counting = f'SELECT {listed}, COUNT(*) AS "{COUNT}" FROM {place} GROUP BY {listed} HAVING COUNT(*) >= {least}'
         try:
-            return connection.sql(counting).to_arrow_table()
+            return arrow(connection, counting)
         except duckdb.Error as error:
             raise TableError(f"the tuples cannot be counted: {str(error).splitlines()[0]}") from None
 
@@ -83,11 +84,12 @@ class CountedFiles:
         tuples = ", ".join([*named, '"scumble tuple" AS id'])
         by = f"GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
         try:
-            return self._connection.sql(
+            return arrow(
+                self._connection,
                 f"""SELECT {", ".join([*names, "SUM(m * v) AS v", "SUM(m * m * s) AS s", "COUNT(*) AS t"])} FROM (
                 SELECT {tuples}, COUNT(*) AS m, ANY_VALUE("scumble v") AS v, ANY_VALUE("scumble s") AS s
-                FROM counted {condition} GROUP BY {", ".join([*names, "id"])}) {by}"""
-            ).to_arrow_table()
+                FROM counted {condition} GROUP BY {", ".join([*names, "id"])}) {by}""",
+            )
         except duckdb.Error as error:
             raise QueryError(f"the question cannot be computed: {str(error).splitlines()[0]}") from None
 

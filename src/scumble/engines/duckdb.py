@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.engines.engine import TABLE, truth_case
+from scumble.engines.interruptible import arrow
 from scumble.errors import QueryError, TableError
 
 EngineError = duckdb.Error
@@ -60,7 +61,7 @@ def exact(sql: str, raw: pa.Table) -> pa.Table:
     """A question asked of the raw table, for comparison."""
     with duckdb.connect(config=CONFIG) as connection:
         connection.register(TABLE, raw)
-        return connection.sql(sql).to_arrow_table()
+        return arrow(connection, sql)
 
 
 def grouped(source: Sequence[Path] | pa.RecordBatchReader, columns: Sequence[str], most: int) -> pa.Table:
@@ -77,7 +78,7 @@ def grouped(source: Sequence[Path] | pa.RecordBatchReader, columns: Sequence[str
             place = "read_parquet([" + ", ".join("'" + str(file).replace("'", "''") + "'" for file in source) + "])"
         counting = f'SELECT {named}, COUNT(*) AS "scumble n" FROM {place} GROUP BY {named} LIMIT {most + 1}'
         try:
-            return connection.sql(counting).to_arrow_table()
+            return arrow(connection, counting)
         except duckdb.Error as error:
             raise TableError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
 
@@ -117,8 +118,7 @@ class DuckDB:
 
     def _arrow(self, sql: str) -> pa.Table:
         try:
-            relation = self._connection.sql(sql)
-            return relation.to_arrow_table()
+            return arrow(self._connection, sql)
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
             raise QueryError(f"the question cannot be computed: {first}") from None

@@ -5,7 +5,6 @@ Batches are read in order and worked on in parallel; what leaves a worker is alr
 
 import os
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from scumble.entropy import Entropy
 from scumble.errors import SchemaError, TableError
 from scumble.keyed import Ids
 from scumble.mechanisms import Plan, Profile
+from scumble.progress import Progress, stage
 from scumble.release.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
 from scumble.release.manifest import (
     ChannelRecord,
@@ -35,8 +35,6 @@ from scumble.schema import Spec
 from scumble.tables import Table
 
 WORKERS = max(2, min(8, os.cpu_count() or 2))
-
-Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class Press:
                 raise TableError("the table has no rows, so there is nothing to publish")
             self._demand_one_row_each()
             shelf = Shelf(self._columns, self._buckets, self._entropy, self._job.folder)
-            files, schema = shelf.write(pool), shelf.schema()
+            files, schema = shelf.write(pool, stage(self._job.progress, 1, 2)), shelf.schema()
         return Printed(files, [self._record(c, schema.field(c.name).type) for c in self._columns], rows)
 
     def _gather(self, pool: ThreadPoolExecutor) -> int:
@@ -106,7 +104,7 @@ class Press:
         id = self._job.coinage.id
         reading = names if id is None or id in names else [*names, id]
         waiting: deque[Future[list[pa.RecordBatch]]] = deque()
-        rows, table = 0, self._job.table
+        rows, table, progress = 0, self._job.table, stage(self._job.progress, 0, 2)
         for index, batch in enumerate(table.batches(reading)):
             arrays = {column.name: column.encode(batch.column(column.name)) for column in self._own}
             state = self._perturbation.prepare(index, _codes(arrays, self._job.profile))
@@ -114,7 +112,7 @@ class Press:
                 self._collect(waiting.popleft().result())
             waiting.append(pool.submit(self._perturb, arrays, self._ids(batch), index, state))
             rows += batch.num_rows
-            self._job.progress(rows, table.rows)
+            progress(rows, table.rows)
         for future in waiting:
             self._collect(future.result())
         return rows

@@ -5,10 +5,7 @@
 The release is written into a folder aside and renamed at the end: it is whole or it is not there.
 """
 
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +20,12 @@ from scumble.mechanisms import COUNTING, Plan, Profile
 from scumble.mechanisms import plan as make_plan
 from scumble.mechanisms.partitioned import SUBTABLE
 from scumble.privacy.guarantee import CONDITIONS, KEYED, Guarantee
+from scumble.progress import Progress
 from scumble.release.encode import published_type, used_places
 from scumble.release.manifest import NAME, Manifest, Randomness
 from scumble.release.perturb import Independent, Joint
 from scumble.release.perturb_own import OwnDistribution, Swapped
-from scumble.release.press import Coinage, Job, Press, Printed, Progress
+from scumble.release.press import Coinage, Job, Press, Printed
 from scumble.release.publish_alpha_beta import press_alpha_beta
 from scumble.release.publish_anatomy import press_anatomy
 from scumble.release.publish_columns import press_columns
@@ -38,6 +36,7 @@ from scumble.release.subtables import Subtables
 from scumble.release.write import file_record
 from scumble.schema import ALIKE, Spec
 from scumble.tables import ParquetTable, Table
+from scumble.whole import whole_folder
 
 
 def press_rows(job: Job) -> Printed:
@@ -161,7 +160,7 @@ def publish_table(
             f"coins by key need a declared domain for {found.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
         )
     plan = make_plan(found, spec)
-    with staging(out, overwrite) as folder:
+    with whole_folder(out, overwrite=overwrite) as folder:
         job = Job(table, spec, found, plan, coinage, folder, progress or (lambda done, of: None))
         printed = PUBLISHERS[plan.mechanism](job)
         manifest = Manifest(
@@ -211,18 +210,3 @@ def demand_free(out: Path, overwrite: bool) -> None:
         raise ReleaseError(f"{str(out)!r} exists and is kept; choose another name, or say --overwrite (overwrite=True)")
     if not (out / NAME).exists():
         raise ReleaseError(f"{str(out)!r} exists and is not a release, so it is kept; choose another name")
-
-
-@contextmanager
-def staging(out: Path, overwrite: bool) -> Iterator[Path]:
-    """A folder beside `out` that takes its name when all went well and is gone when not."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.absolute().parent))
-    try:
-        yield folder
-        folder.chmod(0o755)
-        if overwrite and out.exists():
-            shutil.rmtree(out)
-        folder.rename(out)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from scumble.coarsen import resolved
 from scumble.errors import ParameterError, TableError
 from scumble.mechanisms.baselines.anatomy import BUCKET, COUNT, Anatomy, anatomize
+from scumble.progress import stage
 from scumble.release.encode import Column, NumberColumn, PublicColumn, published_type
 from scumble.release.manifest import ColumnRecord, CountedRecord, FileRecord, TableRecord
 from scumble.release.press import WORKERS, Job, Printed
@@ -62,7 +63,7 @@ def _read(job: Job, name: str, public: list[PublicColumn]) -> tuple[list[Part], 
         parts.append((batch.num_rows, [column.encode(batch.column(column.name)) for column in public]))
         codes.append(domain.encode(batch.column(name), name))
         rows += batch.num_rows
-        job.progress(rows, job.table.rows)
+        stage(job.progress, 0, 2)(rows, job.table.rows)
     if not rows:
         raise TableError("the table has no rows, so there is nothing to publish")
     return parts, np.concatenate(codes)
@@ -82,7 +83,7 @@ def _rows(job: Job, columns: list[Column], parts: list[Part], made: Anatomy) -> 
     assert buckets is not None
     with ThreadPoolExecutor(WORKERS) as pool:
         shelf = Shelf(columns, buckets, entropy, job.folder, "rows")
-        return shelf.write(pool), shelf.schema()
+        return shelf.write(pool, stage(job.progress, 1, 2)), shelf.schema()
 
 
 def _values(job: Job, held: pa.Table) -> FileRecord:

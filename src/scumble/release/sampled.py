@@ -19,6 +19,7 @@ from scumble.errors import ParameterError, SchemaError
 from scumble.mechanisms.draws import hypergeometric_split, perturb
 from scumble.mechanisms.sampling import rounded_split
 from scumble.mechanisms.sps import Sampling, Settings
+from scumble.progress import stage
 from scumble.release.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
 from scumble.release.groups import Counts, Groups
 from scumble.release.manifest import ChannelRecord, ColumnRecord, DomainRecord, MergedRecord, SamplingRecord
@@ -48,7 +49,7 @@ def press_samples(job: Job) -> Printed:
     buckets = _fill(job, samples.groups, samples.sizes, settings, columns)
     with ThreadPoolExecutor(WORKERS) as pool:
         shelf = Shelf(columns, buckets, job.coinage.entropy, job.folder)
-        files, schema = shelf.write(pool), shelf.schema()
+        files, schema = shelf.write(pool, stage(job.progress, 1, 2)), shelf.schema()
     records = [_record(job, column, schema.field(column.name).type, samples.merged) for column in columns]
     return Printed(files, records, int(buckets.rows.sum()), sampling=_sampling_record(sampling))
 
@@ -83,7 +84,7 @@ def _fill(job: Job, groups: Groups, sizes: Counts, settings: Settings, columns: 
             buckets = buckets or Buckets(parts[0].schema, len(parts), job.folder)
             buckets.add(parts)
         done += int(size[part].sum())
-        job.progress(done, int(size.sum()))
+        stage(job.progress, 0, 2)(done, int(size.sum()))
     assert buckets is not None
     return buckets
 

@@ -3,19 +3,25 @@
 import base64
 import hashlib
 import itertools
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from pathlib import Path
+from threading import Event
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scumble.entropy import Entropy
+from scumble.progress import Progress
 from scumble.release.encode import Column, decode_table, is_text, published_type
 from scumble.release.manifest import FileRecord
 from scumble.release.shuffle import Buckets
 
 PART_ROWS = 4_000_000
 """Rows of a data file, about: larger tables have several, written side by side."""
+
+LOOK = 0.1
+"""Seconds after which the progress of writing is told anew."""
 
 
 class Shelf:
@@ -29,11 +35,24 @@ class Shelf:
         self._entropy = entropy
         self._folder = folder
         self._name = name
+        self._written = np.zeros(len(buckets), dtype=np.bool_)
+        self._stopped = Event()
 
-    def write(self, pool: ThreadPoolExecutor) -> list[FileRecord]:
-        """All files, side by side."""
+    def write(self, pool: ThreadPoolExecutor, progress: Progress) -> list[FileRecord]:
+        """All files, side by side. Where this is interrupted, what is being written stops at its next bucket."""
         self._buckets.finish()
-        return list(pool.map(self._write_part, *zip(*self._parts(), strict=True)))
+        running = [pool.submit(self._write_part, *part) for part in self._parts()]
+        pending = set(running)
+        try:
+            while pending:
+                done, pending = wait(pending, LOOK)
+                for each in done:
+                    each.result()
+                progress(int(self._buckets.rows[self._written].sum()), int(self._buckets.rows.sum()))
+        except BaseException:
+            self._stopped.set()
+            raise
+        return [each.result() for each in running]
 
     def schema(self) -> pa.Schema:
         """The columns as they are written."""
@@ -54,10 +73,13 @@ class Shelf:
         rows = 0
         with parquet_writer(self._folder / path, self.schema()) as writer:
             for index in buckets:
+                if self._stopped.is_set():
+                    raise CancelledError
                 stream = self._entropy.stream("order", self._name, index)
                 table = decode_table(self._columns, self._buckets.shuffled(index, stream))
                 writer.write_table(table, row_group_size=1 << 20)
                 rows += table.num_rows
+                self._written[index] = True
         return file_record(self._folder, path, rows)
 
 
