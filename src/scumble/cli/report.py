@@ -1,0 +1,28 @@
+"""scumble report: one page about a release that a data-protection officer can read, print and sign."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scumble.cli.progress import progress_bar
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
+    raw: Annotated[
+        Path | None,
+        typer.Option(help="The table that it was made from: writes the internal edition, with the truth in it."),
+    ] = None,
+    external: Annotated[
+        bool, typer.Option("--external", help="The edition that can be published; it refuses the raw table.")
+    ] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path("report.html"),
+) -> None:
+    """Write the report of a release as one HTML page: what it promises, what attacks get, how exact answers are."""
+    from scumble.report import write
+
+    with progress_bar("report") as progress:
+        path = write(release, out, raw=raw, external=external, progress=progress)
+    edition = "internal edition, not for publication" if raw is not None else "external edition"
+    print(f"{path}: {edition}, {path.stat().st_size / 1000:,.0f} kB, one file that loads nothing")

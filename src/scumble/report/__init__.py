@@ -1,0 +1,58 @@
+"""The report of a release: one page that a data-protection officer can read, print and sign."""
+
+from pathlib import Path
+from typing import Any
+
+from scumble.errors import ParameterError
+from scumble.extras import need
+from scumble.progress import Progress
+from scumble.release.release import Release, open_release
+from scumble.whole import whole_file
+
+__all__ = ["write"]
+
+
+def write(
+    release: Release | str | Path,
+    out: str | Path,
+    *,
+    raw: Any = None,
+    external: bool = False,
+    progress: Progress | None = None,
+) -> Path:
+    """Writes the report of a release as one HTML file, and returns its path.
+
+    release   an opened release, or its folder
+    out       the file to write; it is whole or it is not there
+    raw       the table that the release was made from: the page becomes the internal edition, with the truth beside the estimates
+    external  says that the page may be published with the release; then raw is refused
+    progress  called with (done, of) as sections are finished
+    """
+    for module in ("jinja2", "altair", "vl_convert"):
+        need(module, "report")
+    if external and raw is not None:
+        raise ParameterError(
+            "the external edition is made from the release alone, so that it can be published: leave the raw table out, or leave out external"
+        )
+    from scumble.report.page import render
+    from scumble.report.raw import read_raw
+    from scumble.report.subject import Subject
+
+    opened = release if isinstance(release, Release) else open_release(release)
+    path = Path(out)
+    _refuse_place(path, opened, internal=raw is not None)
+    text = render(Subject(opened, None if raw is None else read_raw(raw, opened.manifest)), progress)
+    with whole_file(path) as aside:
+        aside.write_text(text, encoding="utf-8")
+    return path
+
+
+def _refuse_place(path: Path, release: Release, internal: bool) -> None:
+    if path.is_dir():
+        raise ParameterError(f"{str(path)!r} is a folder; name the file to write, report.html say")
+    if not path.parent.is_dir():
+        raise ParameterError(f"there is no folder {str(path.parent)!r} to write the report into")
+    if internal and release.path.resolve() in path.resolve().parents:
+        raise ParameterError(
+            "the internal edition has true statistics in it and would be published with the release; write it outside of the release's folder"
+        )

@@ -1,0 +1,87 @@
+"""The page itself: the sections in the order in which they are read, filled into one file that needs nothing else.
+
+Column names and values are somebody else's text: templates escape everything, and the page's own policy forbids scripts, frames and
+any connection, should something slip through.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from importlib import resources
+from typing import Any
+
+from scumble.extras import need
+from scumble.progress import Progress
+from scumble.report.figure import text
+from scumble.report.numbers import whole
+from scumble.report.section import Section
+from scumble.report.sections.accuracy import accuracy
+from scumble.report.sections.asking import asking
+from scumble.report.sections.crosstab import crosstab
+from scumble.report.sections.distributions import distributions
+from scumble.report.sections.frontier import frontier
+from scumble.report.sections.integrity import integrity
+from scumble.report.sections.meaning import meaning
+from scumble.report.sections.promise import promise
+from scumble.report.sections.published import published
+from scumble.report.sections.questions import questions
+from scumble.report.sections.risk import risk
+from scumble.report.sections.signature import signature
+from scumble.report.sections.standards import standards
+from scumble.report.sections.summary import summary
+from scumble.report.subject import Subject
+
+SECTIONS: list[Callable[[Subject], Section | None]] = [
+    summary,
+    published,
+    promise,
+    meaning,
+    questions,
+    risk,
+    distributions,
+    crosstab,
+    accuracy,
+    frontier,
+    standards,
+    asking,
+    integrity,
+    signature,
+]
+
+
+def render(subject: Subject, progress: Progress | None = None) -> str:
+    """The page as text."""
+    sections = []
+    for done, build in enumerate(SECTIONS):
+        if progress is not None:
+            progress(done, len(SECTIONS))
+        section = build(subject)
+        if section is not None:
+            sections.append(section)
+    manifest = subject.manifest
+    return str(
+        _templates()
+        .get_template("page.html")
+        .render(
+            sections=sections,
+            internal=subject.internal,
+            name=text(subject.release.path.name),
+            mechanism=manifest.mechanism,
+            rows=whole(manifest.rows),
+            software=manifest.software,
+            digest=manifest.digest,
+            secure=manifest.randomness.secure,
+            today=f"{date.today():%-d %B %Y}",
+            style=(resources.files("scumble.report") / "templates" / "style.css").read_text(encoding="utf-8"),
+        )
+    )
+
+
+def _templates() -> Any:
+    jinja = need("jinja2", "report")
+    return jinja.Environment(
+        loader=jinja.PackageLoader("scumble.report"),
+        autoescape=True,
+        undefined=jinja.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,139 @@
+"""The three questions of a data-protection officer, answered apart: singling out, linkability, inference. And the attacks, in one table."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from scumble.audit import Finding
+from scumble.report.figure import text
+from scumble.report.numbers import share, whole
+from scumble.report.section import Section
+from scumble.report.subject import Subject
+
+Answer = Literal["holds", "open", "broken", "untested"]
+
+ASKED = {
+    "singling out": "Can a row be recognised as a person's?",
+    "linkability": "Can rows of one person be found in two tables?",
+    "inference": "Can a person's sensitive value be concluded from the release?",
+}
+SAYS = {
+    "singling out": ("Singling out", "Presence"),
+    "linkability": ("Presence", "The same person"),
+    "inference": ("What public columns tell", "What holds for a group", "Corruption", "Differential privacy"),
+}
+"""How sentences of the manifest begin that are about a question."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A line of the attacker table."""
+
+    attack: str
+    question: str
+    success: str
+    interval: str
+    baseline: str
+    verdict: str
+    detail: str
+    low: float
+    high: float
+    value: float
+    base: float
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One question with its answer."""
+
+    name: str
+    asked: str
+    verdict: Answer
+    short: str
+    details: list[str]
+    says: list[str]
+    """What the release itself says about it."""
+
+
+def questions(subject: Subject) -> Section:
+    """The section."""
+    return Section(
+        "questions",
+        "Singling out, linkability, inference",
+        {
+            "answers": answered(subject),
+            "attempts": [_attempt(finding) for finding in subject.findings],
+            "integrity": [_attempt(f) for f in subject.findings if f.question == "integrity"],
+            "internal": subject.internal,
+        },
+    )
+
+
+def answered(subject: Subject) -> list[Answered]:
+    """Each of the three questions with the worst that any attack found."""
+    return [_answer(subject, name) for name in ASKED]
+
+
+def _answer(subject: Subject, name: str) -> Answered:
+    findings = [finding for finding in subject.findings if finding.question == name]
+    verdict: Answer = "untested"
+    for worse in ("holds", "open", "broken"):
+        if any(finding.verdict == worse for finding in findings):
+            verdict = worse
+    said = [line for line in _sentences(subject) if line.startswith(SAYS[name])]
+    short, details = _told(findings)
+    if name == "singling out" and subject.alone is not None:
+        alone = subject.alone / max(1, subject.manifest.rows)
+        verdict = "open" if subject.alone and verdict in ("untested", "holds") else verdict
+        short = f"{share(alone)} of the rows are alone with the values of their public columns."
+        details = [_alone(subject, alone), *details]
+    return Answered(name, ASKED[name], verdict, short or _untested(subject, name), details, said)
+
+
+def _told(findings: list[Finding]) -> tuple[str, list[str]]:
+    """In a sentence what the most successful attack got, and what each says of itself."""
+    if not findings:
+        return "", []
+    gravity = {"holds": 0, "open": 1, "broken": 2}
+    best = max(findings, key=lambda f: (gravity[f.verdict], f.attack == f.question, f.success - f.baseline))
+    short = f"{best.attack[:1].upper()}{best.attack[1:]} succeeds for {share(best.success)} of its targets; {share(best.baseline)} is what it gets without a weakness."
+    return short, [f"{f.attack[:1].upper()}{f.attack[1:]}: {f.detail}." for f in findings]
+
+
+def _alone(subject: Subject, alone: float) -> str:
+    if not subject.alone:
+        return "No row is alone with the values of its public columns: whoever knows them all still finds two rows or more."
+    return (
+        f"{whole(subject.alone)} of {whole(subject.manifest.rows)} rows ({share(alone)}) are alone with the values of their public columns. Whoever knows those of "
+        "a person finds the row; its sensitive values are still the perturbed ones. Coarser public columns make the share smaller."
+        if subject.manifest.sensitive
+        else f"{whole(subject.alone)} of {whole(subject.manifest.rows)} rows ({share(alone)}) are alone with the values of their public columns. Whoever knows those of "
+        "a person finds the row. Coarser public columns make the share smaller."
+    )
+
+
+def _untested(subject: Subject, name: str) -> str:
+    if name == "singling out":
+        return "No column is published row by row: rows are counted by their values, and rare ones are left out."
+    return "No attack of this version tests this on such a release; read what the release says of it."
+
+
+def _sentences(subject: Subject) -> list[str]:
+    manifest = subject.manifest
+    return list(dict.fromkeys([*manifest.not_covered, *(c for g in manifest.guarantees for c in g.conditions)]))
+
+
+def _attempt(f: Finding) -> Attempt:
+    ends = f"{share(f.low)} to {share(f.high)}"
+    return Attempt(
+        text(f.attack),
+        f.question,
+        share(f.success),
+        ends,
+        share(f.baseline),
+        f.verdict,
+        f.detail,
+        f.low,
+        f.high,
+        f.success,
+        f.baseline,
+    )

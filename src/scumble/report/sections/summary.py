@@ -1,0 +1,108 @@
+"""The first page: what a data-protection officer reads before signing."""
+
+import math
+from dataclasses import dataclass
+
+from scumble.privacy.guarantee import at_most
+from scumble.report.numbers import share, whole
+from scumble.report.promises import belief, example, sentence
+from scumble.report.section import Section
+from scumble.report.sections.questions import answered
+from scumble.report.subject import Subject
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number with its name above and its meaning below."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def summary(subject: Subject) -> Section:
+    """The section."""
+    manifest = subject.manifest
+    failed = [check for check in subject.checks if not check.passed]
+    return Section(
+        "summary",
+        "In short",
+        {
+            "headline": sentence(manifest.guarantees[0]) if manifest.guarantees else "",
+            "tiles": tiles(subject),
+            "answers": answered(subject),
+            "checks": len(subject.checks),
+            "failed": failed,
+            "broken": [f for f in subject.findings if not f.passed],
+            "secure": manifest.randomness.secure,
+            "decide": _decide(subject),
+        },
+    )
+
+
+def tiles(subject: Subject) -> list[Tile]:
+    """The numbers of the release, each with its meaning."""
+    manifest = subject.manifest
+    perturbed = len(manifest.sensitive)
+    columns = f"{len(manifest.columns)} columns" + (f", {perturbed} of them perturbed" if perturbed else "")
+    found = [Tile("Rows published", whole(manifest.rows), columns)]
+    known = belief(manifest.guarantees)
+    if known is not None and known.factor is not None:
+        save = f", δ = {known.save:g}" if known.save else ""
+        found.append(
+            Tile(
+                "Odds change at most",
+                f"× {at_most(float(f'{known.factor:.6g}'))}",
+                f"by what is published (ε = {math.log(known.factor):.3g}{save})",
+            )
+        )
+    pair = example(manifest.guarantees, known)
+    if pair is not None:
+        meaning = (
+            "before and after seeing a row, at most"
+            if manifest.sensitive
+            else "before and after seeing the release, at most"
+        )
+        found.append(Tile("A belief can become", f"{pair[0]} → {pair[1]}", meaning))
+    parameters = {k: v for g in manifest.guarantees for k, v in g.parameters.items()}
+    if "k" in parameters and manifest.counted is not None:
+        found.append(
+            Tile("Smallest crowd", f"{parameters['k']:g} rows", "behind every published combination of values")
+        )
+    if "l" in parameters:
+        found.append(Tile("Largest share in a bucket", f"1/{parameters['l']:g}", "of any one sensitive value"))
+    if "largest_posterior" in parameters and known is None:
+        found.append(
+            Tile(
+                "Largest belief",
+                share(parameters["largest_posterior"]),
+                "in a value, for whoever believes the table's own shares",
+            )
+        )
+    if subject.alone is not None:
+        alone = share(subject.alone / max(1, manifest.rows))
+        found.append(Tile("Rows that are alone", alone, "with the values of their public columns"))
+    return found
+
+
+def _decide(subject: Subject) -> list[str]:
+    """What no computation can decide."""
+    manifest = subject.manifest
+    found = []
+    if not manifest.guarantees:
+        found.append("No bound holds for this release: is it published to people who are trusted anyway?")
+    if subject.alone:
+        found.append(
+            f"{share(subject.alone / manifest.rows)} of the rows can be recognised by whoever knows their public values. May it be known that these people are in the table, and do the public columns "
+            "tell nothing that must stay hidden?"
+        )
+    if manifest.depends_on_data:
+        found.append(
+            "Some parameters were computed from the data and are public; what they tell is listed. Is that acceptable?"
+        )
+    if not manifest.randomness.keyed:
+        found.append(
+            "Will the same people be published again? Then with a key, or this privacy loss is added to the next one."
+        )
+    found.append("Is each person one row? Otherwise the guarantee is per row, and weaker per person.")
+    return found
