@@ -28,6 +28,7 @@ from scumble.audit import (
 from scumble.audit.case import Case
 from scumble.audit.exhibit import CROWD, Exhibit, of_release, of_table
 from scumble.audit.finding import Finding
+from scumble.audit.findings import Findings
 from scumble.release.manifest import NAME as MANIFEST
 from scumble.release.release import Release, open_release
 from scumble.tables import Table, read
@@ -79,7 +80,7 @@ def audit(
     sensitive: Sequence[str] | None = None,
     k: int = CROWD,
     progress: Progress | None = None,
-) -> list[Finding]:
+) -> Findings:
     """What every attack that fits gets.
 
     target     a Release, its folder, or any table that somebody published (a path or a data frame)
@@ -90,7 +91,7 @@ def audit(
     k          of a table that is no release: the size of a crowd that it is held to
     progress   called with the number of attacks that are done, and of all
     """
-    return run(case_of(target, raw, others, quasi, sensitive, k), progress)
+    return Findings(run(case_of(target, raw, others, quasi, sensitive, k), progress))
 
 
 def case_of(
@@ -141,4 +142,4 @@ def _table(source: Any) -> Table:
     return table
 
 
-__all__ = ["ATTACKS", "Attack", "Case", "Finding", "audit", "case_of", "run"]
+__all__ = ["ATTACKS", "Attack", "Case", "Finding", "Findings", "audit", "case_of", "run"]
