@@ -1,7 +1,8 @@
 """Averaging over repeated releases: the same people published again with fresh coins can be read together.
 
 Rows are linked where their public values (or a row id among them) are found once in every release. The likelihood of a true value i behind the published y_1, y_2, ...
-is the product of the channels, prior_i * P_1[y_1, i] * P_2[y_2, i] ...; the guess is the likeliest i, the baseline the best that one of the releases gives alone.
+is the product of the channels, prior_i * P_1[y_1, i] * P_2[y_2, i] ...; the guess is the likeliest i. Counted is the quarter of the people of whom the
+attacker is surest: where coins are fresh these are the ones who were published alike. The baseline is the surest quarter by the best one of the releases alone.
 
 Keyed coins publish a person who did not change the same way every time, and there is nothing to average. Which it is shows: with fresh coins
 the published values agree in a share a of the pairs that the channels tell, with keyed ones in all that did not change. Agreement nearer to 1 than to a
@@ -9,6 +10,7 @@ is taken for keyed coins.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -85,23 +87,27 @@ def _column(case: Case, name: str, releases: list[Exhibit], rows: list[Codes], p
     used = looks if same < (1 + fresh) / 2 else looks[:1]
     kind = "coins are fresh" if used is looks else "coins are keyed, so a second look tells nothing"
     told = f"{name}: of {len(rows[0]):,} people linked in {len(looks)} releases {same:.1%} are published alike ({fresh:.1%} with fresh coins): {kind}"
-    guesses, beliefs = zip(*[_guess(part, prior) for part in (used, *([look] for look in looks))], strict=True)
+    (both, sure), *alone = (_guess(part, prior) for part in (used, *([look] for look in looks)))
     if truth is not None and people is not None:
-        both, *alone = (int((guess == truth[people]).sum()) for guess in guesses)
-        return Finding.of_share(NAME, both, len(people), max(alone) / len(people), told, "linkability")
-    success, baseline = float(beliefs[0].mean()), max(float(belief.mean()) for belief in beliefs[1:])
-    gain = beliefs[0] - beliefs[1]
-    half = Z * float(gain.std()) / len(gain) ** 0.5
-    success = max(success, baseline) if used is looks else baseline
-    return Finding(
-        NAME,
-        success,
-        baseline,
-        max(0.0, success - half),
-        min(1.0, success + half),
-        told + "; success is expected, not measured",
-        "linkability",
-    )
+        hits, *single = (_right(guess == truth[people], belief) for guess, belief in ((both, sure), *alone))
+        targets = _surest(sure).sum()
+        return Finding.of_share(NAME, int(hits), int(targets), max(single) / targets, told, "linkability")
+    success, *single = (_right(belief, belief) / _surest(sure).sum() for _, belief in ((both, sure), *alone))
+    half = Z * float(sure[_surest(sure)].std()) / float(_surest(sure).sum()) ** 0.5
+    ends = (success - half, min(1.0, success + half)) if used is looks else (success, success)
+    told += "; success is expected, not measured"
+    return Finding(NAME, success, max(single), *ends, told, "linkability")
+
+
+def _surest(belief: Numbers) -> npt.NDArray[np.bool_]:
+    """The quarter of people whose guess is believed most."""
+    chosen = np.zeros(len(belief), dtype=np.bool_)
+    chosen[np.argsort(-belief, kind="stable")[: -(-len(belief) // 4)]] = True
+    return chosen
+
+
+def _right(hits: npt.NDArray[Any], belief: Numbers) -> float:
+    return float(hits[_surest(belief)].sum())
 
 
 def _agreement(a: Law, b: Law) -> float:

@@ -33,10 +33,9 @@ def attack(case: Case) -> Finding | None:
         return None
     table = exhibit.table
     names = [name for name in table.column_names if exhibit.manifest is None or name not in ("weight", "subtable")]
-    sampled = (
-        exhibit.manifest is not None and exhibit.manifest.sampling is not None
-    )  # then groups have one size on purpose
-    factor = max(_common(_counts(table, columns)) for columns in ([names] if sampled else [names, exhibit.quasi]))
+    factor = _common(_counts(table, names))
+    if exhibit.perturbed and exhibit.manifest is not None and exhibit.manifest.sampling is None:
+        factor = max(factor, _common(_counts(table, exhibit.quasi)))  # copies with coins of their own
     rows = table.num_rows
     copies = rows - rows // factor
     told = f"every record is there {factor} times" if factor > 1 else "records do not stand a fixed number of times"

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scumble.errors import SchemaError, did_you_mean
+from scumble.release.encode import published_type
 from scumble.release.groups import distinct_rows
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
-from scumble.suggest import role, scan
+from scumble.suggest import Seen, role
 from scumble.tables import Table
 
 Codes = npt.NDArray[np.int64]
@@ -112,8 +113,9 @@ def of_table(
         if given not in table.schema.names:
             raise SchemaError(f"column {given!r} is not in {name!r}{did_you_mean(given, table.schema.names)}")
     guesses: list[str] = []
+    whole = whole_table(table, table.schema.names)
     if quasi is None or sensitive is None:
-        roles = {seen.name: role(seen)[0] for seen in scan(table)}
+        roles = {name: _role(name, whole.column(name)) for name in whole.column_names}
         free = [n for n in roles if n not in (*(quasi or ()), *(sensitive or ()))]
         if sensitive is None:
             sensitive = [n for n in free if roles[n] == "sensitive"]
@@ -121,8 +123,15 @@ def of_table(
         if quasi is None:
             quasi = [n for n in free if roles[n] == "public" and n not in sensitive]
             guesses.append(f"guessed as known to an attacker: {_listed(quasi)} (--quasi NAMES says otherwise)")
-    whole = whole_table(table, table.schema.names)
     return Exhibit(name, [whole], list(quasi), list(sensitive), list(files), None, k, guesses)
+
+
+def _role(name: str, column: pa.ChunkedArray) -> str:
+    """What `scumble init` would suggest, by the first rows."""
+    seen = Seen(name, published_type(column.type))
+    for chunk in column.chunks[:1]:
+        seen.add(chunk)
+    return role(seen)[0]
 
 
 def whole_table(table: Table, names: Sequence[str]) -> pa.Table:

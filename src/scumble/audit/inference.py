@@ -18,7 +18,8 @@ from scumble.audit.case import Case
 from scumble.audit.cells import Cells
 from scumble.audit.exhibit import together
 from scumble.audit.finding import Finding
-from scumble.audit.law import Law, guessed, law_of
+from scumble.audit.guessing import in_known_rows
+from scumble.audit.law import Law, law_of
 
 NAME = "inference"
 
@@ -42,7 +43,7 @@ def _perturbed(case: Case, name: str) -> Finding:
         return Finding(NAME, rate, rate, rate, rate, told)
     truth = case.exhibit.codes(name, case.raw)
     law = law_of(case.exhibit, name, truth)
-    found = guessed(case, name, truth, law, law.guesses(), known=True)
+    found = in_known_rows(case, name, truth, law, law.guesses(), otherwise=int(law.prior.argmax()))
     told = f"{name}: measured on {found.people:,} people; the channel of the manifest lets the guess be right in {found.expected:.2%}, and {_prior(law)}"
     return Finding(NAME, found.success, found.expected, *found.ends, told)
 

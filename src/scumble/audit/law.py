@@ -1,15 +1,9 @@
-"""What the manifest says becomes of a true value, and how many people an attacker may then guess right.
+"""What the manifest says becomes of a true value of a perturbed column, and how well it can then be guessed.
 
 A person's row lies in sub-table z with probability q[z, i] (most releases have one), where value i is kept with probability p[z, i] and
-otherwise redrawn from r[z]. The attacker finds a row with the person's public values, sees y in sub-table z, and guesses d[z, y].
+otherwise redrawn from r[z]:
 
-    T     = sum over people of Pr[guess = x]  =  sum over published rows of c(g, d[z, y]) / s(g)
-    E[T]  = sum over groups g, values j, sub-tables z of  c(g, d[z, j]) (q p c(g, j) [kept] + r S(g)) / n(g)
-    V[T] <= sum over groups of  n(g)^2 / s(g) * Var of c(g, d) / n(g) over one row
-
-where n(g) people of the raw table and s(g) published rows share their public values, c(g, i) of these people have value i, and S(g) is the
-expected number of redrawn ones. Nothing has to be known of which row is whose. The variance is that of rows drawn independently, which
-is above that of rows with given values.
+    Pr[z, y | i] = q[z, i] (p[z, i] [y = i] + (1 - p[z, i]) r[z, y])
 """
 
 from dataclasses import dataclass
@@ -17,10 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from scumble.audit.case import Case
-from scumble.audit.cells import Cells
 from scumble.audit.exhibit import Codes, Exhibit
-from scumble.audit.finding import Z
 from scumble.channel import Channel
 from scumble.release.manifest import ChannelRecord
 
@@ -88,66 +79,3 @@ def _estimate(channel: Channel, record: ChannelRecord, counts: Codes) -> Numbers
     else:
         found[members] = np.maximum(within.solve(counts[members]), 0)
     return found
-
-
-@dataclass(frozen=True)
-class Guessed:
-    """What guessing gets on the raw table, and what the law lets it get."""
-
-    success: float
-    expected: float
-    half: float
-    """Half the width of the interval for the success."""
-    people: int
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The interval."""
-        return max(0.0, self.success - self.half), min(1.0, self.success + self.half)
-
-
-def guessed(case: Case, name: str, truth: Codes, law: Law, guess: Codes, *, known: bool = False) -> Guessed:
-    """T / n, E[T] / n, and an interval, for the people whose public values were published.
-
-    known   guess so only where the row is known, being the only one with its public values, and elsewhere the most frequent value
-    """
-    exhibit, groups, size = case.exhibit, case.groups, len(law.prior)
-    weights, y, z = exhibit.weights, exhibit.codes(name), exhibit.stratum
-    s = np.bincount(groups.published, weights=weights, minlength=groups.count)
-    cells = Cells(groups.raw, truth, size)
-    n, seen = groups.people.astype(np.float64), s > 0
-    tried = (groups.rows == 1) & (groups.people == 1) if known else seen
-    here = tried[groups.published]
-    hits = float((weights * cells.at(groups.published, guess[z, y]) / s[groups.published])[here].sum())
-    elsewhere = float(cells.at(np.flatnonzero(seen & ~tried), np.array(law.prior.argmax())).sum())
-    first, second = _moments(cells, n, law, guess)
-    variance = float((n[tried] ** 2 / s[tried] * np.maximum(second - first**2, 0)[tried]).sum())
-    people = float(n[seen].sum())
-    largest = float((n[tried] / s[tried]).max(initial=1))
-    half = (
-        Z * variance**0.5 + Z**2 * largest / 6
-    )  # the second part covers what the normal law leaves out in small tables
-    expected = float((n * first)[tried].sum())
-    return Guessed((hits + elsewhere) / people, (expected + elsewhere) / people, half / people, int(people))
-
-
-def _moments(cells: Cells, n: Numbers, law: Law, guess: Codes) -> tuple[Numbers, Numbers]:
-    """Mean and mean square, for each group, of c(g, d) / n(g) over one published row."""
-    groups, size, group, value = len(n), len(law.prior), cells.group, cells.value
-    part = cells.times / n[group]
-    first, second = np.zeros(groups), np.zeros(groups)
-    for z in range(len(law.share)):
-        kept = law.share[z, value] * law.keep[z, value] * part
-        redrawn = np.bincount(group, weights=law.share[z, value] * (1 - law.keep[z, value]) * part, minlength=groups)
-        face = guess[z] == np.arange(size)
-        chance = np.where(face[value], kept + law.draw[z, value] * redrawn[group], 0)
-        first += np.bincount(group, weights=chance * part, minlength=groups)
-        second += np.bincount(group, weights=chance * part**2, minlength=groups)
-        for other in np.unique(guess[z][~face]):
-            sent = (guess[z] == other) & ~face
-            chance_of_other = np.bincount(group, weights=np.where(sent[value], kept, 0), minlength=groups)
-            chance_of_other += law.draw[z][sent].sum() * redrawn
-            held = cells.at(np.arange(groups), np.full(groups, other)) / np.maximum(n, 1)
-            first += chance_of_other * held
-            second += chance_of_other * held**2
-    return first, second

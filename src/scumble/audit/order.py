@@ -1,8 +1,8 @@
 """Order: does the place of a row tell where it stood in the source, or which rows belong together?
 
-With the raw table each row has a score, the mean place of its public values there. In a shuffled release the scores come in random order, so
-both their correlation with the place and that of neighbours with each other have mean 0 and variance 1/(n - 1). Without it, neighbours must
-not have the same value more often than in random order. A table that is sorted by what it publishes tells nothing by that; there only the
+With the raw table each row has a score, the mean place of its public values there; and another one, how many people with these public values have its
+sensitive value, which is higher where values were kept. In a shuffled release scores come in random order, so both their correlation with the
+place and that of neighbours with each other have mean 0 and variance 1/(n - 1). Without the raw table, neighbours must not have the same value more often than in random order. A table that is sorted by what it publishes tells nothing by that; there only the
 order within equal rows of the columns it is sorted by is looked at.
 
 The success is the share of pairs of rows whose order in the source is told right, 1/2 + asin(r)/pi; 1/2 is a coin. Both signs and all
@@ -17,6 +17,7 @@ import pyarrow as pa
 from scipy.stats import norm
 
 from scumble.audit.case import Case
+from scumble.audit.cells import Cells
 from scumble.audit.exhibit import Codes, together
 from scumble.audit.finding import LEVEL, Finding
 
@@ -50,18 +51,28 @@ Sign = tuple[float, float, str]
 
 def _against_raw(case: Case) -> list[Sign]:
     """Scores against places, and of neighbours against each other."""
-    groups = case.groups
-    if _sorted_by(case.exhibit.table):
+    groups, exhibit, raw = case.groups, case.exhibit, case.raw
+    if _sorted_by(exhibit.table):
         return []
     mean = np.bincount(groups.raw, weights=np.arange(len(groups.raw)), minlength=groups.count) / np.maximum(
         groups.people, 1
     )
-    score = mean[groups.published][groups.people[groups.published] > 0]
+    found = _of_scores(mean[groups.published][groups.people[groups.published] > 0], "the place in the raw table")
+    for name in exhibit.sensitive if exhibit.perturbed else []:
+        assert raw is not None
+        assert exhibit.manifest is not None
+        cells = Cells(groups.raw, exhibit.codes(name, raw), exhibit.manifest.domains[name].size)
+        kept = cells.at(groups.published, exhibit.codes(name)) / groups.people[groups.published]
+        found += _of_scores(kept, f"which {name} were kept")
+    return found
+
+
+def _of_scores(score: Numbers, told: str) -> list[Sign]:
     if len(score) < 3 or np.ptp(score) == 0:
         return []
     return [
-        _sign(_correlation(np.arange(len(score), dtype=float), score), len(score), "the place in the raw table"),
-        _sign(_correlation(score[:-1], score[1:]), len(score), "neighbours in the raw table"),
+        _sign(_correlation(np.arange(len(score), dtype=float), score), len(score), told),
+        _sign(_correlation(score[:-1], score[1:]), len(score), f"{told}, of neighbours"),
     ]
 
 

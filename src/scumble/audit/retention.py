@@ -1,7 +1,7 @@
 """Retention: are more values published as they are than the manifest says? Whoever takes a published value for the true one knows how often he is right.
 
 With the raw table: the share of people whose value is that of a row with their public values, against what the channel of the manifest
-gives (`law`). Without it: whatever the true values are, value j is published with probability at least (1 - p) r_j; where it is rarer, in
+gives (`guessing`). Where there are sub-tables, only people whose row is known are looked at. Without it: whatever the true values are, value j is published with probability at least (1 - p) r_j; where it is rarer, in
 all rows or among those of one value of another column, at least 1 - share / r_j of them were kept. That sees columns with rare values only.
 """
 
@@ -15,7 +15,8 @@ from scipy.stats import beta
 from scumble.audit.case import Case
 from scumble.audit.exhibit import Codes, Exhibit, together
 from scumble.audit.finding import LEVEL, Finding
-from scumble.audit.law import guessed, law_of
+from scumble.audit.guessing import in_any_row, in_known_rows
+from scumble.audit.law import law_of
 from scumble.channel import Channel
 
 NAME = "retention"
@@ -40,8 +41,10 @@ def _column(case: Case, name: str) -> Finding | None:
         return _least(case.exhibit, name)
     truth = case.exhibit.codes(name, case.raw)
     law = law_of(case.exhibit, name, truth)
-    face = np.broadcast_to(np.arange(len(law.prior)), law.keep.shape)
-    found = guessed(case, name, truth, law, face)
+    if len(law.keep) == 1:
+        found = in_any_row(case, name, truth, law)
+    else:
+        found = in_known_rows(case, name, truth, law, np.tile(np.arange(len(law.prior)), (len(law.keep), 1)))
     told = f"{name}: a row with a person's public values has the true value in {found.success:.2%}; the channel of the manifest gives {found.expected:.2%}"
     return Finding(NAME, found.success, found.expected, *found.ends, told, "integrity")
 

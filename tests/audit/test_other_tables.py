@@ -1,0 +1,167 @@
+"""Tables that other tools made: k-anonymous ones with small or homogeneous classes, and files that tell more than their rows."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from attacked import DISEASES, publish, write_parquet
+
+import scumble
+from scumble.audit import audit, case_of
+from scumble.errors import ParameterError, SchemaError
+
+ROLES: dict[str, Any] = {"quasi": ["age", "zip"], "sensitive": ["disease"]}
+
+
+def classes(size: int = 12, count: int = 200, seed: int = 1) -> pa.Table:
+    """A k-anonymous table in random order: classes of one size, each with its own mixture of values."""
+    draw = np.random.default_rng(seed)
+    number = np.repeat(np.arange(count), size)[draw.permutation(size * count)]
+    low = number % 20 * 5
+    return pa.table(
+        {
+            "age": [f"{a}-{a + 4}" for a in low.tolist()],
+            "zip": [f"9{z:02d}**" for z in (number // 20).tolist()],
+            "disease": np.array(DISEASES)[(number * 3 + draw.integers(0, 7, len(number))) % len(DISEASES)],
+        }
+    )
+
+
+def verdicts(*arguments: Any, **options: Any) -> dict[str, str]:
+    return {found.attack: found.verdict for found in audit(*arguments, **(ROLES | options))}
+
+
+def test_classes_of_twelve_hold() -> None:
+    found = verdicts(classes())
+    assert found.pop("corruption") == "open", "a table of true values never survives it"
+    assert found.pop("inference") == "broken", "a class of twelve tells of its members more than it does of others"
+    assert set(found.values()) == {"holds"}
+    assert {"linking", "crowds", "homogeneity", "order", "leaked index"} <= set(found)
+
+
+def test_small_classes() -> None:
+    some = pa.concat_tables([classes(), classes(3, 10, 2).set_column(1, "zip", pa.array(["99***"] * 30))])
+    table = some.take(pa.array(np.random.default_rng(1).permutation(len(some))))
+    assert verdicts(table)["crowds"] == "broken"
+    assert verdicts(table)["linking"] == "holds"
+    assert verdicts(table, k=3)["crowds"] == "holds"
+
+
+def test_homogeneous_classes() -> None:
+    table = classes()
+    inside = (pa.compute.equal(table["age"], "0-4")).to_numpy(zero_copy_only=False)
+    values = np.where(inside, "lupus", table["disease"].to_numpy(zero_copy_only=False))
+    found = {f.attack: f for f in audit(table.set_column(2, "disease", pa.array(values)), **ROLES)}
+    assert found["homogeneity"].verdict == "broken"
+    assert found["homogeneity"].success == pytest.approx(0.05)
+    assert found["crowds"].verdict == "holds"
+
+
+def test_classes_of_the_most_frequent_value_are_no_news() -> None:
+    """19 in 20 are healthy, so that whole classes are."""
+    table = classes()
+    sick = np.random.default_rng(1).random(len(table)) < 0.03
+    values = np.where(sick, table["disease"].to_numpy(zero_copy_only=False), "healthy")
+    assert verdicts(table.set_column(2, "disease", pa.array(values)))["homogeneity"] == "holds"
+
+
+def test_a_raw_table_that_is_published_as_it_is(raw: pa.Table, tmp_path: Path) -> None:
+    pa.csv.write_csv(raw, tmp_path / "t.csv")
+    found = {f.attack: f for f in audit(tmp_path / "t.csv", raw)}
+    assert {name for name, each in found.items() if each.verdict == "broken"} >= {
+        "linking",
+        "crowds",
+        "inference",
+        "order",
+    }
+    assert found["inference"].success > 0.95
+    assert found["inference"].baseline < 0.4
+
+
+def test_what_is_guessed_is_said(raw: pa.Table) -> None:
+    case = case_of(raw.append_column("name", pa.array([f"person {i}" for i in range(len(raw))])))
+    assert case.exhibit.quasi == ["age", "sex", "zip", "visits", "job"]
+    assert case.exhibit.sensitive == ["disease"]
+    assert "disease" in case.exhibit.guesses[0]
+    assert not case_of(raw, quasi=["age"], sensitive=["disease"]).exhibit.guesses
+
+
+@pytest.mark.parametrize("how", ["metadata", "path", "pandas index", "dictionary", "folder", "comment"])
+def test_files_that_tell_more_than_their_rows(how: str, tmp_path: Path) -> None:
+    table, path = classes(), tmp_path / "t.parquet"
+    assert verdicts(write_parquet(table, path))["metadata"] == "holds"
+    path.unlink()
+    if how == "metadata":
+        write_parquet(table.replace_schema_metadata({"seed": "7"}), path, store_schema=True)
+    elif how == "path":
+        frame = table.to_pandas()
+        frame.attrs = {"source": "/home/alice/patients.csv"}
+        frame.to_parquet(path)
+    elif how == "pandas index":
+        table.to_pandas().sample(frac=1, random_state=1).to_parquet(path)
+    elif how == "dictionary":
+        frame = table.to_pandas().astype({"disease": "category"})
+        frame[frame.disease != "hiv"].reset_index(drop=True).to_parquet(path)
+    elif how == "folder":
+        (tmp_path / "disease=hiv").mkdir()
+        path = write_parquet(table, tmp_path / "disease=hiv" / "t.parquet")
+    else:
+        path = tmp_path / "t.csv"
+        pa.csv.write_csv(table, path)
+        path.write_text(path.read_text() + "# from ward 7\n")
+    assert verdicts(path)["metadata"] == "broken" if how != "comment" else True
+
+
+def test_a_file_that_lies_beside_the_release(raw: pa.Table) -> None:
+    release = publish(raw, "uniform", 1)
+    (release.path / "coins.npy").write_text("secret")
+    found = {f.attack: f for f in audit(release)}
+    assert found["metadata"].verdict == "broken"
+    assert "coins.npy" in found["metadata"].detail
+
+
+def test_wrong_roles_are_refused_by_name(raw: pa.Table) -> None:
+    with pytest.raises(SchemaError, match="did you mean 'disease'"):
+        audit(raw, sensitive=["diseas"])
+    with pytest.raises(ParameterError, match="is it the table that was published"):
+        audit(publish(raw, "uniform", 1), raw.drop_columns(["zip"]))
+    with pytest.raises(ParameterError, match="is it the table that was published"):
+        audit(publish(raw, "uniform", 1), raw.set_column(0, "age", pa.array(raw["age"].to_numpy() + 1000)))
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    words = [str(word) for word in arguments]
+    return subprocess.run([sys.executable, "-m", "scumble", "audit", *words], capture_output=True, text=True)
+
+
+def test_the_command_groups_by_question_and_its_code_tells_what_is_broken(raw: pa.Table, tmp_path: Path) -> None:
+    pa.csv.write_csv(raw, tmp_path / "raw.csv")
+    for name, seed in (("a", 1), ("b", 2)):
+        scumble.publish(
+            raw, tmp_path / f"{name}.release", sensitive="disease", domains={"disease": DISEASES}, retain=0.4, seed=seed
+        )
+    sound = run(tmp_path / "a.release", "--raw", tmp_path / "raw.csv")
+    assert sound.returncode == 0, sound.stdout + sound.stderr
+    places = [sound.stdout.index(word) for word in ("Singling out:", "Inference:", "Integrity:")]
+    assert places == sorted(places)
+    twice = run(tmp_path / "a.release", "--with", tmp_path / "b.release", "--format", "json")
+    assert twice.returncode == 1
+    assert {f["attack"]: f["verdict"] for f in json.loads(twice.stdout)}["averaging"] == "broken"
+    other = run(tmp_path / "raw.csv", "--quasi", "age,sex,zip", "--sensitive", "disease")
+    assert other.returncode == 1
+    assert "broken linking" in other.stdout
+    wrong = run(tmp_path / "a.release", "--quasi", "age")
+    assert wrong.returncode == 2
+    assert wrong.stderr.count("\n") == 1
+
+
+def test_progress_is_told(raw: pa.Table) -> None:
+    seen: list[tuple[int, int | None]] = []
+    audit(raw, progress=lambda done, of: seen.append((done, of)))
+    assert seen[-1][0] == seen[-1][1] == len(seen)
