@@ -254,8 +254,14 @@ def test_a_range_beyond_the_domain_is_cut_with_a_note(
 
 
 def test_few_matching_rows_are_noted(release: scumble.Release) -> None:
-    answer = release.query("SELECT COUNT(*) AS n FROM release WHERE disease = 'hiv' AND age = 33 AND sex = 'F'")
-    assert "fewer than 10 published rows" in answer.notes[0]
+    """Not for counts whose variance follows them, which cover whatever the number of rows (tests/statistical/test_coverage_of_few.py)."""
+    where = "FROM release WHERE disease = 'hiv' AND age = 33 AND sex = 'F'"
+    assert "fewer than 10 published rows" in release.query(f"SELECT SUM(cost) AS s {where}").notes[0]
+    assert release.query(f"SELECT COUNT(*) AS n {where}").notes == []
+    grouped = release.query(
+        "SELECT disease, COUNT(*) AS n FROM release WHERE smoker AND age = 33 AND sex = 'F' GROUP BY disease"
+    )
+    assert "fewer than 10 published rows" in grouped.notes[0]
 
 
 def test_score_interval_of_the_worked_definition(release: scumble.Release) -> None:

@@ -2,7 +2,8 @@
 
 The repetitions are one table: RUNS copies of the same people, told apart by a public column, so that each copy is a publication of its own.
 With 1,500 runs the standard error of a coverage of 95% is 0.56%: a sound interval stays above 92.5% with probability 1 - 5e-6. Intervals bound
-what sampling adds instead of estimating it, so they may cover more than 95%, but not 99%. The seeds are fixed.
+what sampling adds instead of estimating it, and lean to the safe side where few sampled rows match, so they may cover more than 95%, but not
+99.5%: above that they would be too wide to be of use. The seeds are fixed.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import scumble
 from scumble.engines.duckdb import exact
+from scumble.estimate import Estimate
 
 RUNS = 1500
 MANY = [f"d{i:02d}" for i in range(20)]
@@ -30,15 +32,30 @@ def people(values: list[str], decay: float) -> pa.Table:
     )
 
 
-def repeated(values: list[str], decay: float, **settings: object) -> tuple[pa.Table, scumble.Release]:
-    table = people(values, decay)
+def copied(table: pa.Table) -> pa.Table:
+    """RUNS copies, told apart by a public column."""
     n = table.num_rows
-    copies = table.drop_columns("visits").take(pa.array(np.tile(np.arange(n), RUNS)))
-    copies = copies.append_column("run", pa.array(np.repeat(np.arange(RUNS), n)))
+    copies = table.take(pa.array(np.tile(np.arange(n), RUNS)))
+    return copies.append_column("run", pa.array(np.repeat(np.arange(RUNS), n)))
+
+
+def repeated(values: list[str], decay: float, seed: int = 5, **settings: object) -> tuple[pa.Table, scumble.Release]:
+    table = people(values, decay)
     release = scumble.publish(
-        copies, sensitive="disease", domains={"disease": values}, mechanism="sps", retain=0.5, settings=settings, seed=5
+        copied(table.drop_columns("visits")),
+        sensitive="disease",
+        domains={"disease": values},
+        mechanism="sps",
+        retain=0.5,
+        settings=settings,
+        seed=seed,
     )
     return table, release
+
+
+def covered(answer: Estimate, truth: float) -> float:
+    """The share of intervals that hold the truth; where all that is averaged has one value, up to rounding."""
+    return float(np.mean((answer.low <= truth + 1e-9) & (truth - 1e-9 <= answer.high)))
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +89,8 @@ QUESTIONS = {
         ("few", "disease = 'flu'"),
         ("few", "disease = 'hiv'"),
         ("many", "disease < 'd08'"),
+        ("many", "disease = 'd03'"),
+        ("many", "disease <> 'd03'"),
         ("duplicated", "disease = 'cold'"),
     ],
 )
@@ -80,21 +99,47 @@ def test_intervals_cover(question: str, which: str, condition: str, request: pyt
     sql = QUESTIONS[question]
     truth = float(exact(sql.format(g="", c=condition), table).column("a")[0].as_py())
     answer = release.query(sql.format(g="run,", c=condition) + " GROUP BY run")["a"]
-    covered = float(np.mean((answer.low <= truth) & (truth <= answer.high)))
-    assert 0.925 <= covered <= 0.985, covered
+    assert 0.925 <= covered(answer, truth) <= (1 if "AVG" in sql else 0.995)  # an average may be unbounded
     if "AVG" not in sql:  # a ratio of unbiased sums is unbiased only in the limit
         assert abs(answer.value.mean() - truth) < 5 * answer.value.std() / np.sqrt(RUNS)
 
 
-def test_grouping_by_the_perturbed_column_covers(many: tuple[pa.Table, scumble.Release]) -> None:
+def by_value(release: scumble.Release, table: pa.Table, aggregate: str) -> list[tuple[Estimate, float]]:
+    """For each value of the perturbed column its answers in all runs, and the truth."""
+    answer = release.query(f"SELECT run, disease, {aggregate} AS a FROM release GROUP BY run, disease")
+    disease = np.array(answer.groups.column("disease").to_pylist())
+    truth = exact(f"SELECT disease AS d, {aggregate} AS a FROM release GROUP BY 1", table).to_pylist()
+    return [(answer["a"].take(np.flatnonzero(disease == row["d"])), float(row["a"])) for row in truth]
+
+
+@pytest.mark.parametrize("aggregate", ["COUNT(*)", "SUM(cost)"])
+@pytest.mark.parametrize(("seed", "duplicates"), [(5, False), (6, True)])
+def test_rare_values_cover(aggregate: str, seed: int, duplicates: bool) -> None:
+    """20 values of 12 to 195 people, of whom 1 to 15 are among the 109 sampled rows: each value covers, and 30,000 intervals together
+    cover 96% to 99% (they are 1.06 to 1.3 times as wide as an interval of the true spread)."""
+    table, release = repeated(MANY, 0.8, seed, duplicates=duplicates)
+    shares = [covered(answer, truth) for answer, truth in by_value(release, table, aggregate)]
+    assert min(shares) >= 0.925
+    assert 0.96 <= np.mean(shares) <= 0.99
+
+
+def test_an_interval_whose_variance_does_not_follow_would_be_caught(many: tuple[pa.Table, scumble.Release]) -> None:
+    """The estimate with 1.96 standard errors either way covers 84% to 93% for half of the values, far below what is demanded."""
     table, release = many
-    answer = release.query("SELECT run, disease, COUNT(*) AS n FROM release GROUP BY run, disease").to_arrow()
-    truth = {
-        r["d"]: r["n"] for r in exact("SELECT disease AS d, COUNT(*) AS n FROM release GROUP BY 1", table).to_pylist()
-    }
-    right = np.array([truth.get(d, 0) for d in answer.column("disease").to_pylist()])
-    low, high = (answer.column(name).to_numpy() for name in ("n_low", "n_high"))
-    assert 0.93 <= np.mean((low <= right) & (right <= high)) <= 0.98
+    shares = np.array(
+        [np.mean(np.abs(a.value - truth) <= 1.96 * a.se) for a, truth in by_value(release, table, "SUM(cost)")]
+    )
+    assert shares.min() < 0.88
+    assert (shares < 0.925).sum() >= 10
+
+
+def test_intervals_over_many_rows_are_the_plain_ones(few: tuple[pa.Table, scumble.Release]) -> None:
+    """Asked of all runs at once, 186,000 sampled rows, the interval is 1.96 standard errors to either side, within 1%."""
+    _, release = few
+    for aggregate in ("COUNT(*)", "SUM(cost)", "AVG(cost)"):
+        answer = release.query(f"SELECT {aggregate} AS a FROM release WHERE disease = 'hiv'")["a"]
+        assert answer.high - answer.value == pytest.approx(1.96 * answer.se, rel=0.01)
+        assert answer.value - answer.low == pytest.approx(1.96 * answer.se, rel=0.01)
 
 
 def test_duplicates_taken_for_rows_would_be_caught(duplicated: tuple[pa.Table, scumble.Release]) -> None:
@@ -121,27 +166,44 @@ def test_counts_of_public_columns_are_exact(
         assert answer["n"].exact
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "SELECT {g} SUM(visits) AS a FROM release",
-        "SELECT {g} AVG(visits) AS a FROM release WHERE region > 3",
-        "SELECT {g} SUM(visits) AS a FROM release WHERE visits > 4",
-        "SELECT {g} AVG(visits) AS a FROM release WHERE visits > 4",
-    ],
-)
-def test_sums_of_a_sampled_number_cover(question: str) -> None:
-    """Their variance is bounded more coarsely (x instead of 1/4 a value), so they cover more than 95%, and are still unbiased."""
+@pytest.fixture(scope="module")
+def numbers() -> tuple[pa.Table, scumble.Release]:
+    """A sensitive number from 0 to 10, in 137 sampled rows a run."""
     table = people([str(i) for i in range(11)], 0.7).select(["region", "visits"])
-    n = table.num_rows
-    copies = table.take(pa.array(np.tile(np.arange(n), RUNS)))
-    copies = copies.append_column("run", pa.array(np.repeat(np.arange(RUNS), n)))
-    release = scumble.publish(
-        copies, sensitive="visits", domains={"visits": {"low": 0, "high": 10}}, mechanism="sps", retain=0.5, seed=6
+    domains = {"visits": {"low": 0, "high": 10}}
+    return table, scumble.publish(
+        copied(table), sensitive="visits", domains=domains, mechanism="sps", retain=0.5, seed=6
     )
-    truth = float(exact(question.format(g=""), table).column("a")[0].as_py())
-    answer = release.query(question.format(g="run,") + " GROUP BY run")["a"]
-    covered = float(np.mean((answer.low <= truth) & (truth <= answer.high)))
-    assert 0.935 <= covered <= 0.999, covered
-    skew = 0.02 * truth if "AVG" in question else 0.0  # a ratio of unbiased sums is unbiased only in the limit
-    assert abs(answer.value.mean() - truth) < 5 * answer.value.std() / np.sqrt(RUNS) + skew
+
+
+@pytest.mark.parametrize("aggregate", ["SUM(visits)", "AVG(visits)"])
+@pytest.mark.parametrize(
+    "condition", ["region >= 0", "region = 7", "visits > 4", "visits >= 9", "visits = 10", "visits < 3 OR region = 3"]
+)
+def test_sums_of_a_sampled_number_cover(
+    aggregate: str, condition: str, numbers: tuple[pa.Table, scumble.Release]
+) -> None:
+    """Sums and averages, from few matching rows too. Averages take numbers of both signs, h - R, whose variance in samples is bounded without a factor 2."""
+    table, release = numbers
+    sql = f"SELECT {{}} {aggregate} AS a FROM release WHERE {condition}"
+    truth = float(exact(sql.format(""), table).column("a")[0].as_py())
+    answer = release.query(sql.format("run,") + " GROUP BY run")["a"]
+    assert 0.935 <= covered(answer, truth) <= (1 if "AVG" in sql else 0.985)
+    if "SUM" in sql:  # a ratio of unbiased sums is unbiased only in the limit
+        assert abs(answer.value.mean() - truth) < 5 * answer.value.std() / np.sqrt(RUNS)
+        slack = 1.35 if "OR" in sql else 1.12  # of several public conditions the worst bound counts
+        assert np.sqrt(np.mean(answer.se**2)) <= slack * answer.value.std()
+
+
+def test_averages_of_two_values_of_which_one_is_sampled_cover() -> None:
+    """The worst case for a bound without a factor 2: in each of 60 groups of 30 one record of the lowest number and one of the highest, which the sample
+    has by turns, among people with the middle one. The average, for which both signs count, is covered, and so it is of the two alone."""
+    region = np.repeat(np.arange(60), 30)
+    visits = np.where(np.arange(1800) % 30 == 0, 0, np.where(np.arange(1800) % 30 == 1, 10, 5))
+    table = pa.table({"region": region, "visits": visits})
+    domains = {"visits": {"low": 0, "high": 10, "step": 5}}
+    release = scumble.publish(copied(table), sensitive="visits", domains=domains, mechanism="sps", retain=0.6, seed=9)
+    for condition in ("region >= 0", "visits <> 5", "visits < 10"):
+        sql = f"SELECT {{}} AVG(visits) AS a FROM release WHERE {condition}"
+        truth = float(exact(sql.format(""), table).column("a")[0].as_py())
+        assert covered(release.query(sql.format("run,") + " GROUP BY run")["a"], truth) >= 0.935

@@ -18,7 +18,7 @@ from scumble.query.parse import Aggregate, Group, Query, parse
 from scumble.query.reconstruct import Whole
 
 FEW = 10
-"""Published rows below which a normal interval is a bad description."""
+"""Published rows below which an interval may cover less than it says, unless it is that of a count whose variance follows it."""
 
 METHODS = ("unbiased", "likelihood")
 
@@ -27,10 +27,6 @@ def ask(sql: str, published: Published, engine: Engine, level: Any, method: str 
     """The answer to a question."""
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}{did_you_mean(method, METHODS)}")
-    if method == "likelihood" and published.weighted:
-        raise ParameterError(
-            "rows of this release have weights, which the likelihood does not know; ask with method unbiased"
-        )
     share = number(level, "level")
     if not 0 < share < 1:
         raise ParameterError(
@@ -111,8 +107,9 @@ def _notes(question: Question, found: Whole, estimates: list[Estimate]) -> list[
     notes = list(question.conditions.notes)
     if question.exact:
         return notes
+    counted = all(aggregate.kind == "count" for aggregate in question.query.aggregates)
     few = int((found.matching().reshape(-1) < FEW).sum())
-    if few:
+    if few and not (counted and found.follows):
         where = f"in {few} of {len(estimates[0].value)} rows" if len(estimates[0].value) > 1 else "here"
         notes.append(f"fewer than {FEW} published rows match {where}; read the interval as a rough one")
     return notes

@@ -10,7 +10,8 @@ were counts, which needs v >= 0. Sub-tables, and public conditions among perturb
 
 Intervals of counts and of sums of perturbed columns are a parametric bootstrap of the unbiased pivot (bootstrap.py): the estimate is
 published again, and the errors of the unbiased figure there are those of the one here. Intervals of sums and averages with public
-columns are those of the unbiased figure. All are cut to what is possible and widened, where need be, to hold the estimate.
+columns, and all where rows have weights, are those of the unbiased figure. All are cut to what is possible and widened, where need
+be, to hold the estimate.
 """
 
 import math
@@ -61,10 +62,13 @@ def likely(
     note = f"likelihood: {len(found)} tables of states ({ways or 'none'}), at most {gap:.1e} of log-likelihood from the best"
     if not all(each.converged for each in found):
         note += "; NOT converged everywhere"
+    way = (
+        "those of the unbiased answer" if question.published.weighted else "parametric bootstrap of the unbiased pivot"
+    )
     return estimates, [
         note,
-        "never negative, and for that biased toward the middle where few rows have a value; intervals: parametric bootstrap of the "
-        "unbiased pivot, cut to what is possible and widened to hold the estimate",
+        "never negative, and for that biased toward the middle where few rows have a value; "
+        f"intervals: {way}, cut to what is possible and widened to hold the estimate",
     ]
 
 
@@ -110,8 +114,12 @@ def _estimate(
     top = _public(whole, sums)
     if aggregate.kind == "sum":
         return _held(plain, top, 0.0, math.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return _held(plain, top / _public(whole, whole.cells.numbers(f"v{place}_n")), 0.0, math.inf)
+    return _held(plain, _average(top, _public(whole, whole.cells.numbers(f"v{place}_n"))), 0.0, math.inf)
+
+
+def _average(total: Tensor, rows: Tensor) -> Tensor:
+    """A quotient; where the likeliest table has no rows there is no average."""
+    return np.asarray(np.divide(total, rows, out=np.full(rows.shape, np.nan), where=rows > 0))
 
 
 def _public(whole: Whole, sums: Tensor) -> Tensor:
@@ -141,10 +149,8 @@ def _of_states(
             -1
         )
         ends = [f[f != 0] for f in functionals]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return _held(
-                plain, value / rows, min(e.min(initial=0.0) for e in ends), max(e.max(initial=0.0) for e in ends)
-            )
+        least, most = min(e.min(initial=0.0) for e in ends), max(e.max(initial=0.0) for e in ends)
+        return _held(plain, _average(value, rows), least, most)
     n = sum(fit.counts.reshape(len(fit.counts), -1).sum(axis=1) for fit in fits)
     ends_low, ends_high = (np.repeat(n * f, whole.cells.width) for f in _ends(functionals, whole.cells.width))
     errors = _errors(whole, fits, functionals, max(DRAWS, math.ceil(10 / (1 - level))), aggregate.name)
@@ -175,9 +181,13 @@ def _functional(part: Reconstruction, column: str | None, kind: str) -> Tensor:
 
 
 def _errors(whole: Whole, fits: list[Fit], functionals: list[Tensor], draws: int, name: str) -> Tensor | None:
-    """Sorted errors of the unbiased figure in tables published again: (draws, rows of the answer); None where that is too large."""
+    """Sorted errors of the unbiased figure in tables published again: (draws, rows of the answer); None where that is too large.
+
+    None too where rows have weights: their sums have the means that the likelihood asks for, and so a maximum that is right in the limit,
+    but not its law, because the groups and their samples, which a table published again would need, are not in the lines of an answer.
+    """
     cells = whole.cells
-    if functionals[0].size * cells.width > MOST_FUNCTIONALS:
+    if functionals[0].size * cells.width > MOST_FUNCTIONALS or cells.question.published.weighted:
         return None
     total = np.zeros((draws, len(cells.groups), cells.width))
     stream = Entropy.seeded(0).stream("bootstrap", name)  # the same question has the same answer
@@ -200,6 +210,6 @@ def _by_row(functional: Tensor, grouped: int, width: int) -> Tensor:
 
 def _held(pivot: Estimate, value: Tensor, least: float | Tensor, most: float | Tensor) -> Estimate:
     """The interval of the pivot, cut to what is possible and wide enough for the value."""
-    low = np.minimum(np.clip(pivot.low, least, most), value)
-    high = np.maximum(np.clip(pivot.high, least, most), value)
+    low = np.fmin(np.clip(pivot.low, least, most), value)
+    high = np.fmax(np.clip(pivot.high, least, most), value)
     return Estimate(pivot.name, value, pivot.se, low, high, "likelihood")

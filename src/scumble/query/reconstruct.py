@@ -87,12 +87,20 @@ class Reconstruction:
             steep = steepness(self.cells.gather(self._rest_weights(k), second), found.variance, k, u)
         return found.leaning(steep * quotient(self._over(third), self._over(second)))
 
-    def _grouped_steepness(self) -> Tensor:
-        """k / u for each value of the only perturbed column, where it has one retention; else it is not known."""
+    @property
+    def follows(self) -> bool:
+        """Whether it is known how the variance of a count follows it: not for groups of several columns, or of several retentions."""
+        if not self.question.grouped:
+            return True
         others = any(axis.count > 1 for axis in self.question.others) or self.question.conditions.public_atoms
         channel = self.channels[self.question.grouped[0].name]
-        if len(self.question.grouped) > 1 or others or not channel.constant or channel.retain == 0:
+        return bool(len(self.question.grouped) == 1 and not others and channel.constant and channel.retain > 0)
+
+    def _grouped_steepness(self) -> Tensor:
+        """k / u for each value of the only perturbed column; nothing, where that is not known."""
+        if not self.follows:
             return np.zeros(self.cells.shape)
+        channel = self.channels[self.question.grouped[0].name]
         p = float(channel.retain)
         return np.asarray((1 - p - 2 * (1 - p) * channel.replace) / p)
 
@@ -338,6 +346,11 @@ class Whole:
     def sum(self, aggregate: Aggregate) -> Ratio:
         """A sum, together with the count of the rows that it is taken over."""
         return reduce(add, (part.sum(aggregate) for part in self.parts))
+
+    @property
+    def follows(self) -> bool:
+        """Whether it is known how the variance of a count follows it."""
+        return all(part.follows for part in self.parts)
 
     def matching(self) -> Tensor:
         """How many published rows look as if they were counted."""
