@@ -84,6 +84,22 @@ def test_a_raw_table_that_is_published_as_it_is(raw: pa.Table, tmp_path: Path) -
     assert found["inference"].baseline < 0.4
 
 
+def test_labels_are_read_as_what_they_stand_for(raw: pa.Table) -> None:
+    """Ages in tens and zip codes by their first digit hide people in crowds; one of zip codes as they are does not."""
+    age = [f"[{a // 20 * 20}, {a // 20 * 20 + 20})" for a in raw["age"].to_pylist()]
+    coarse = pa.table(
+        {"age": age, "zip": [f"{z:02d}"[0] + "*" for z in raw["zip"].to_pylist()], "disease": raw["disease"]}
+    )
+    people = raw.set_column(2, "zip", pa.array([f"{z:02d}" for z in raw["zip"].to_pylist()]))
+    order = pa.array(np.random.default_rng(1).permutation(len(raw)))
+    assert verdicts(coarse.take(order), people)["generalised rows"] == "holds"
+    finer = coarse.set_column(0, "age", pa.array([f"{a}-{a + 1}" for a in raw["age"].to_pylist()]))
+    finer = finer.set_column(1, "zip", people["zip"])
+    found = {f.attack: f for f in audit(finer.take(order), people, **ROLES)}
+    assert found["generalised rows"].verdict == "broken"
+    assert "0 fit none" in found["generalised rows"].detail
+
+
 def test_what_is_guessed_is_said(raw: pa.Table) -> None:
     case = case_of(raw.append_column("name", pa.array([f"person {i}" for i in range(len(raw))])))
     assert case.exhibit.quasi == ["age", "sex", "zip", "visits", "job"]

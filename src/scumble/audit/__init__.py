@@ -12,6 +12,7 @@ from scumble.audit import (
     corruption,
     crowds,
     duplicates,
+    generalized,
     homogeneity,
     index,
     inference,
@@ -52,6 +53,7 @@ def _of(attack: Callable[[Release, Any], Finding], *mechanisms: str) -> Attack:
 ATTACKS: list[Attack] = [
     linking.attack,
     crowds.attack,
+    generalized.attack,
     _of(rare.attack, "k_dgs", "noisy_counts", "columnized"),
     linkability.attack,
     linkability.by_values,

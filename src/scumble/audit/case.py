@@ -79,6 +79,14 @@ class Case:
             raise ParameterError("the raw table has not the groups of the release; is it the table that was published?")
         return found
 
+    @cached_property
+    def scored(self) -> bool:
+        """Whether the raw table can score: it is there, and most published rows have public values of it, not labels that stand for some."""
+        if self.raw is None:
+            return False
+        groups = self.groups
+        return bool((groups.people[groups.published] > 0).mean() > 0.5) if len(groups.published) else False
+
 
 def _as_published(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

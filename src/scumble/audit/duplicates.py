@@ -40,7 +40,7 @@ def attack(case: Case) -> Finding | None:
     copies = rows - rows // factor
     told = f"every record is there {factor} times" if factor > 1 else "records do not stand a fixed number of times"
     beyond = 0
-    if case.raw is not None and exhibit.mechanism not in NOISY:
+    if case.scored and exhibit.mechanism not in NOISY:
         groups = case.groups
         beyond = int(np.maximum(groups.rows - groups.people, 0)[groups.people > 0].sum())
         told += f"; {beyond:,} rows are beyond the number of people who have their public values"

@@ -68,7 +68,7 @@ def _bucket(case: Case) -> Finding:
 
 def _plain(case: Case, name: str) -> Finding:
     """The most frequent value of rows with the same public values, with and without the person's own row."""
-    scored = case.raw is not None
+    scored = case.scored
     tables: list[pa.Table] = [case.exhibit.table, case.raw] if scored else [case.exhibit.table]
     groups, count = together(case.exhibit.quasi, *tables)
     values, size = together([name], *tables)

@@ -22,7 +22,7 @@ def attack(case: Case) -> Finding | None:
     if not exhibit.quasi:
         return None
     uncovered = exhibit.words("Singling out")
-    if case.raw is not None and len(exhibit.tables) == 1:
+    if len(exhibit.tables) == 1 and case.scored:
         groups = case.groups
         hits, people = int(((groups.rows == 1) & (groups.people > 0)).sum()), len(groups.raw)
         told = f"{hits:,} of {people:,} people are found as the one row that has their {_known(exhibit.quasi)}"

@@ -29,7 +29,7 @@ Numbers = npt.NDArray[np.float64]
 def attack(case: Case) -> Finding | None:
     """The strongest sign of an order that is not random."""
     found = [each for table in case.exhibit.tables if table.num_rows > 2 for each in _signs(table)]
-    if case.raw is not None and len(case.exhibit.tables) == 1 and case.exhibit.table.num_rows > 2:
+    if len(case.exhibit.tables) == 1 and case.scored and case.exhibit.table.num_rows > 2:
         found += _against_raw(case)
     if not found:
         return None
