@@ -53,6 +53,33 @@ def test_foreseen_values_are_true_and_errors_are_met(spec: Path, patients: pa.Ta
     assert np.allclose(found.answers[0][1]["a"].value, truth)
 
 
+SAMPLED = [
+    "SELECT disease, COUNT(*) AS a FROM release GROUP BY disease",
+    "SELECT COUNT(*) AS a FROM release WHERE disease = 'flu' OR ward = 3",
+    "SELECT SUM(cost) AS a FROM release WHERE disease <> 'flu'",
+    "SELECT AVG(cost) AS a FROM release WHERE disease = 'cold'",
+]
+
+
+@pytest.mark.parametrize("settings", [{}, {"duplicates": True, "generalize": ["ward"]}])
+def test_errors_of_samples_are_foreseen(settings: dict[str, object]) -> None:
+    """25 publications: errors that answers state are the foreseen ones within 3% (10% for an average), spreads within 57%, 4 standard
+    errors of a spread, and means within 5 standard errors."""
+    draw = np.random.default_rng(4)
+    ward = np.repeat(np.arange(12), draw.choice([5, 60, 200], 12))
+    disease = np.where(draw.random(len(ward)) < 0.2 + 0.05 * ward, "flu", draw.choice(["cold", "hiv"], len(ward)))
+    table = pa.table({"ward": ward, "cost": 3 * ward + 20, "disease": disease})
+    how: dict[str, object] = {"sensitive": "disease", "domains": {"disease": ["flu", "cold", "hiv"]}, "retain": 0.5}
+    how |= {"mechanism": "sps", "settings": settings}
+    releases = [scumble.publish(table, seed=seed, **how) for seed in range(25)]
+    for sql, foreseen in scumble.plan(table, SAMPLED, **how).answers:
+        met = [release.query(sql)["a"] for release in releases]
+        values, errors = np.array([m.value for m in met]), np.array([m.se for m in met])
+        assert np.allclose(np.median(errors, axis=0), foreseen["a"].se, rtol=0.1 if "AVG" in sql else 0.03), sql
+        assert np.allclose(values.std(axis=0), foreseen["a"].se, rtol=0.57), sql
+        assert (np.abs(values.mean(axis=0) - foreseen["a"].value) < 5 * foreseen["a"].se / np.sqrt(25)).all(), sql
+
+
 def test_the_outlook_is_the_exact_posterior(spec: Path, patients: pa.Table) -> None:
     given = read_spec(spec)
     outlook = next(o for o in forecast(read(given.table), given, []).outlooks if o.column == "disease")
