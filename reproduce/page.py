@@ -29,6 +29,8 @@ from matplotlib.ticker import MaxNLocator
 OUT = Path(__file__).parent / "out"
 COLOURS = ["#1f6f8b", "#d1603d", "#4f772d", "#7b4b94", "#b08900", "#555555", "#c2185b", "#00897b"]
 MARKERS = "osD^vPX*"
+CROWD = 4
+"""Lines that a legend among them has room for, at most."""
 
 LOOK = {
     "axes.spines.top": False,
@@ -145,7 +147,10 @@ def curves(
         axes.set_yscale("log" if "y" in log else "linear")
         if "x" not in log and all(isinstance(v, int) for across, _ in series.values() for v in across):
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        if len(series) + len(guides or {}) > 1:
+        names = len(series) + len(guides or {})
+        if names > CROWD:  # below the plot, where no line passes
+            figure.legend(fontsize=9, loc="outside lower center", ncols=2 if names % 3 else 3)
+        elif names > 1:
             axes.legend(fontsize=9)
     return figure
 
