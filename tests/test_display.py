@@ -154,10 +154,12 @@ def test_a_release_of_hostile_names_is_shown(tmp_path: Path) -> None:
 def test_a_plan_is_made_and_shown_without_publishing(patients: pa.Table) -> None:
     how = {"sensitive": "disease", "drop": "name", "domain_from_data": True}
     question = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'flu' GROUP BY sex"
-    plan = scumble.plan(patients, question, rho1="1/10", rho2="1/2", **how)
+    whole = "SELECT COUNT(*) AS n FROM release WHERE disease = 'flu'"
+    plan = scumble.plan(patients, [question, whole], rho1="1/10", rho2="1/2", **how)
     pairs = list(zip(patients.column("disease").to_pylist(), patients.column("sex").to_pylist(), strict=True))
     truth = [pairs.count(("flu", sex)) for sex in "FM"]
     assert plan.answers[0][1]["n"].value.round().tolist() == truth
+    assert repr(plan).splitlines()[-1].split()[0] == f"{sum(truth):,}"
     for shown in (repr(plan), plan._repr_html_()):
         assert "will be guaranteed: " in shown
         assert "best guess" in shown
@@ -195,7 +197,8 @@ def test_findings_print_as_a_table_and_are_a_list() -> None:
     assert "b" not in Tags(html).seen
     assert Findings(findings[2:]).passed
     assert "nothing is broken" in repr(Findings(findings[2:]))
-    assert "no attack" in repr(Findings())
+    assert repr(Findings()) == "no findings"
+    assert [f.attack for f in findings.broken] == ["scale"]
     assert "the release says: public columns" in repr(findings[0])
     assert "the release says" not in repr(findings[2])
 

@@ -75,7 +75,7 @@ def _errors(answer: Estimates) -> Grid:
         *groups,
         *(h for e in answer.estimates for h in (f"true {e.name}", "standard error will be", "relative")),
     ]
-    keys = answer.groups.slice(0, MOST).to_pylist() or [{}] * len(answer)
+    keys = answer.groups.slice(0, MOST).to_pylist() if groups else [{}]
     rows = []
     for i, key in enumerate(keys):
         cells = [str(value) for value in key.values()]

@@ -91,7 +91,7 @@ def scan(table: Table, progress: Progress) -> list[Seen]:
 
 def role(seen: Seen) -> tuple[str, str]:
     """A role, and why."""
-    unique = is_text(seen.kind) and seen.rows >= 20 and seen.distinct_share > 0.95
+    unique = (is_text(seen.kind) or pa.types.is_integer(seen.kind)) and seen.rows >= 20 and seen.distinct_share > 0.95
     if IDENTIFYING.search(seen.name) or unique:
         return "identifier", "looks like something that names a person; it will not be published"
     if SENSITIVE.search(seen.name):

@@ -23,10 +23,15 @@ class Findings(list[Finding], Shown):
         """Whether nothing is broken that was promised."""
         return all(finding.passed for finding in self)
 
+    @property
+    def broken(self) -> "Findings":
+        """Those that break a promise."""
+        return Findings(finding for finding in self if not finding.passed)
+
     def card(self) -> Card:
         """One line for each attack, what they mean below, and the meaning of the verdicts that occur."""
         if not self:
-            return Card("no attack had anything to look for", [])
+            return Card("no findings", [])
         rows = [
             (f.verdict, f.attack, f.question, f"{f.success:.1%}", f"[{f.low:.1%}, {f.high:.1%}]", f"{f.baseline:.1%}")
             for f in self
@@ -39,6 +44,6 @@ class Findings(list[Finding], Shown):
         parts += [Note(f"{name}: {meaning}", "faint") for name, meaning in VERDICTS.items() if name in seen]
         broken = sum(not f.passed for f in self)
         told = f"{broken} of {len(self)} broken" if broken else "nothing is broken that was promised"
-        return Card(f"{len(self)} attacks: {told}", parts)
+        return Card(f"{len(self)} attack{'s' * (len(self) > 1)}: {told}", parts)
 
     __repr__ = Shown.__repr__
