@@ -156,7 +156,10 @@ def test_missing_public_values_and_numeric_sensitive_ones(table: pa.Table) -> No
         ({"delta": 0.6}, "lower delta, lambda or p"),
         ({"sizes": "two"}, "sizes"),
         ({"tail": "markov"}, "tail"),
-        ({"lamda": 0.3}, "'lamda' is not a known setting"),
+        (
+            {"lamda": 0.3},
+            "'lamda' is not a known setting; there are: lambda, delta, tail, sizes, duplicates, generalize, ",
+        ),
         ({"generalize": ["wad"]}, "did you mean 'ward'"),
     ],
 )

@@ -22,6 +22,7 @@ A spec is a TOML file, read and written by people:
 
 import math
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -216,7 +217,8 @@ class Spec(Model):
         try:
             return model.model_validate(self.settings)
         except ValidationError as error:
-            raise ParameterError(f"settings of {self.mechanism!r}: {first_problem(error)}") from None
+            known = [field.alias or name for name, field in model.model_fields.items()]
+            raise ParameterError(f"settings of {self.mechanism!r}: {first_problem(error, known)}") from None
 
     @property
     def sensitive(self) -> list[str]:
@@ -268,11 +270,11 @@ def read_spec(path: str | Path) -> Spec:
     return spec.model_copy(update={"table": str(path.parent / spec.table), "columns": columns})
 
 
-def first_problem(error: ValidationError) -> str:
-    """The first complaint of pydantic, on one line, in our words where there are some."""
+def first_problem(error: ValidationError, known: Sequence[str] = ()) -> str:
+    """The first complaint of pydantic, on one line, in our words where there are some; a name that is not known, with those that are."""
     problem = error.errors()[0]
     where = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        return f"{where!r} is not a known setting"
+        return f"{where!r} is not a known setting" + (f"; there are: {', '.join(known)}" if known else "")
     message = problem["msg"].removeprefix("Value error, ")
     return f"{where}: {message}" if where else message

@@ -85,7 +85,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     settings = spec.settings_as(Settings)
     if len(profile.domains) != 1:
         raise SchemaError(
-            f"sps perturbs one sensitive column, not {len(profile.domains)} ({', '.join(profile.domains)}); drop the others, or make them public"
+            f'sps perturbs one sensitive column, not {len(profile.domains)} ({", ".join(profile.domains)}); drop the others, or publish by mechanism = "uniform"'
         )
     ((name, domain),) = profile.domains.items()
     target = spec.columns[name].privacy or spec.privacy
