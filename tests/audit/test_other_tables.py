@@ -14,7 +14,7 @@ from attacked import DISEASES, publish, write_parquet
 
 import scumble
 from scumble.audit import audit, case_of
-from scumble.errors import ParameterError, SchemaError
+from scumble.errors import ParameterError, SchemaError, TableError
 
 ROLES: dict[str, Any] = {"quasi": ["age", "zip"], "sensitive": ["disease"]}
 
@@ -130,8 +130,8 @@ def test_files_that_tell_more_than_their_rows(how: str, tmp_path: Path) -> None:
     else:
         path = tmp_path / "t.csv"
         pa.csv.write_csv(table, path)
-        path.write_text(path.read_text() + "# from ward 7\n")
-    assert verdicts(path)["metadata"] == "broken" if how != "comment" else True
+        path.write_text("# from ward 7\n" + path.read_text())
+    assert verdicts(path)["metadata"] == "broken"
 
 
 def test_a_file_that_lies_beside_the_release(raw: pa.Table) -> None:
@@ -175,6 +175,11 @@ def test_the_command_groups_by_question_and_its_code_tells_what_is_broken(raw: p
     wrong = run(tmp_path / "a.release", "--quasi", "age")
     assert wrong.returncode == 2
     assert wrong.stderr.count("\n") == 1
+
+
+def test_a_table_without_rows_is_refused(raw: pa.Table) -> None:
+    with pytest.raises(TableError, match="nothing to attack"):
+        audit(raw.slice(0, 0))
 
 
 def test_progress_is_told(raw: pa.Table) -> None:

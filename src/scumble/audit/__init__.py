@@ -30,6 +30,7 @@ from scumble.audit.case import Case
 from scumble.audit.exhibit import CROWD, Exhibit, of_release, of_table
 from scumble.audit.finding import Finding
 from scumble.audit.findings import Findings
+from scumble.errors import TableError
 from scumble.release.manifest import NAME as MANIFEST
 from scumble.release.release import Release, open_release
 from scumble.tables import Table, read
@@ -106,6 +107,8 @@ def case_of(
 ) -> Case:
     """What an audit has before it; `case.exhibit.guesses` says what was guessed."""
     exhibit = exhibit_of(target, quasi, sensitive, k)
+    if not any(table.num_rows for table in exhibit.tables):
+        raise TableError(f"{exhibit.name!r} has no rows, so there is nothing to attack")
     if exhibit.release is None:
         quasi, sensitive = exhibit.quasi, exhibit.sensitive
     beside = [exhibit_of(other, quasi, sensitive, k) for other in others]

@@ -2,16 +2,13 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from scumble.audit.exhibit import Codes, Exhibit, together, whole_table
-from scumble.coarsen import coarsen
+from scumble.audit.recode import recoded
 from scumble.errors import ParameterError
-from scumble.release.manifest import ColumnRecord, representative
 from scumble.tables import Table
 
 
@@ -48,16 +45,12 @@ class Case:
         """The raw table's columns that were published, in the form in which they were published, in the order of its rows."""
         if self.source is None:
             return None
-        manifest = self.exhibit.manifest
         names = [n for n in self.source.schema.names if n in self._published_names]
         missing = [n for n in (*self.exhibit.quasi, *self.exhibit.sensitive) if n not in names]
         if missing:
             raise ParameterError(f"the raw table has no column {missing[0]!r}; is it the table that was published?")
         whole = whole_table(self.source, names)
-        if manifest is None:
-            return whole
-        records = {column.name: column for column in manifest.columns}
-        return pa.table({name: _as_published(whole.column(name), records[name]) for name in names})
+        return whole if self.exhibit.manifest is None else recoded(whole, self.exhibit.manifest)
 
     @property
     def _published_names(self) -> list[str]:
@@ -86,28 +79,3 @@ class Case:
             return False
         groups = self.groups
         return bool((groups.people[groups.published] > 0).mean() > 0.5) if len(groups.published) else False
-
-
-def _as_published(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    if record.coarsened is not None:
-        plain = pa.chunked_array([coarsen(chunk, record.coarsened, record.name) for chunk in plain.chunks])
-    if record.merged:
-        return _merged(plain, record)
-    return plain
-
-
-def _merged(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
-    """Each value as the one that it was merged into."""
-    words = column.combine_chunks().dictionary_encode()
-    stands: list[Any] = [
-        value if value is None else representative(record.merged or [], _plain(value))
-        for value in words.dictionary.to_pylist()
-    ]
-    kind = pa.type_for_alias(record.type)
-    made = pa.array(stands) if pa.types.is_string(kind) else pa.array(stands).cast(kind)
-    return pa.chunked_array([pc.take(made, words.indices)])
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float | str) else str(value)

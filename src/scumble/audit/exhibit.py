@@ -95,12 +95,11 @@ class Exhibit:
 def of_release(release: Release) -> Exhibit:
     """The exhibit of a release."""
     manifest, record = release.manifest, release.manifest.counted
-    names = [column.name for column in manifest.columns]
     parts = [part.name for part in record.tables] if record is not None and record.tables else [None]
     tables = [release.table(name) for name in (parts[:1] if manifest.mechanism == "anatomy" else parts)]
     files = [release.path / path for path in manifest.data]
     counted = [column.name for column in manifest.columns if column.role == "counted"]
-    quasi = manifest.public or [name for name in counted if name in names]
+    quasi = manifest.public or [name for name in counted if record is None or record.transactions is None]
     k = record.k if record is not None and record.k else 1
     return Exhibit(release.path.name, tables, quasi, manifest.sensitive, files, release, k)
 
@@ -159,11 +158,19 @@ def together(names: Sequence[str], *tables: pa.Table) -> tuple[list[Codes], int]
 
 def _joined(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
     plain = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in columns]
+    plain = [_flat(c) for c in plain]
     kinds = {c.type for c in plain}
     if len(kinds) > 1:
         numbers = all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in kinds)
         plain = [c.cast(pa.float64() if numbers else pa.string()) for c in plain]
     return pa.chunked_array([chunk for c in plain for chunk in c.chunks], plain[0].type)
+
+
+def _flat(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Lists and structures as text: all that matters is which are alike."""
+    if not pa.types.is_nested(column.type):
+        return column
+    return pa.chunked_array([[None if value is None else str(value) for value in column.to_pylist()]], pa.string())
 
 
 def _listed(names: Sequence[str]) -> str:

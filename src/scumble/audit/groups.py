@@ -8,10 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
+from scumble.audit.recode import merged
 from scumble.engines.engine import TABLE
 from scumble.errors import ParameterError
 from scumble.release.groups import Counts, Groups, distinct_rows, personal_groups, regrouped
-from scumble.release.manifest import representative
 from scumble.release.release import Release
 
 Numbers = npt.NDArray[np.float64]
@@ -85,20 +85,11 @@ def true_counts(release: Release, groups: PublishedGroups, raw: Any) -> Counts:
 
 
 def _merged(release: Release, groups: Groups) -> Groups:
-    keys = groups.keys
-    if not any(column.merged for column in release.manifest.columns):
+    records = [column for column in release.manifest.columns if column.merged]
+    if not records:
         return groups
-    for column in release.manifest.columns:
-        if column.merged:
-            values = [
-                v if v is None else representative(column.merged, _plain(v))
-                for v in keys.column(column.name).to_pylist()
-            ]
-            kind = keys.schema.field(column.name).type
-            made = pa.array(values) if pa.types.is_string(kind) else pa.array(values).cast(kind)
-            keys = keys.set_column(keys.column_names.index(column.name), column.name, made)
+    keys = groups.keys
+    for record in records:
+        place = keys.column_names.index(record.name)
+        keys = keys.set_column(place, record.name, merged(keys.column(record.name), record))
     return regrouped(keys.take(pa.array(groups.group)), groups.code, groups.records, groups.values)
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float | str) else str(value)

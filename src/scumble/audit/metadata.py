@@ -24,7 +24,7 @@ from scumble.release.manifest import NAME as MANIFEST
 NAME = "metadata"
 
 PATH = re.compile(r"(/home/|/Users/|/root/|/tmp/|/var/|[A-Za-z]:\\[A-Za-z]|file://)[\w./\\-]*")
-TEXT = (".csv", ".tsv", ".txt")
+TEXT = (".csv", ".tsv", ".txt", ".gz", ".zst")
 
 
 def attack(case: Case) -> Finding | None:
@@ -58,10 +58,11 @@ def _told(path: Path) -> Iterator[str]:
 
 
 def _comments(path: Path) -> Iterator[str]:
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in zip(range(1, 51), lines, strict=False):
-            if line.startswith(("#", "//")):
-                yield f"line {number} of {path.name} is a comment: {line.strip()[:60]!r}"
+    with pa.input_stream(str(path), compression="detect") as stream:
+        head = stream.read(1 << 16).decode("utf-8", "replace")
+    for number, line in enumerate(head.splitlines()[:50], 1):
+        if line.startswith(("#", "//")):
+            yield f"line {number} of {path.name} is a comment: {line.strip()[:60]!r}"
 
 
 def _keys(name: str, file: pq.ParquetFile) -> Iterator[str]:

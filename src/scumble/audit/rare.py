@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.audit.exhibit import whole_table
 from scumble.audit.finding import Finding
-from scumble.coarsen import coarsen
+from scumble.audit.recode import recoded
 from scumble.entropy import Stream
-from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 
 NAME = "rare rows"
@@ -32,7 +32,7 @@ def attack(release: Release, raw: Any = None) -> Finding:
         return _alone(release, k)
     named: list[tuple[str | None, list[Any]]] = [(t.name, list(t.attributes)) for t in record.tables or ()]
     parts = named or [(None, [c.name for c in release.manifest.columns])]
-    whole = _recoded(raw, release.manifest)
+    whole = recoded(whole_table(raw, [c.name for c in release.manifest.columns]), release.manifest)
     findings = [rare_rows(release.table(name), whole.select(names), k) for name, names in parts]
     return max(findings, key=lambda finding: finding.success)
 
@@ -88,17 +88,3 @@ def _alone(release: Release, k: int) -> Finding:
     return Finding.of_share(
         NAME, hits, targets, 0.0, f"{hits:,} of {targets:,} published tuples are there fewer than {k} times"
     )
-
-
-def _recoded(raw: Any, manifest: Manifest) -> pa.Table:
-    """The raw table in the form that was published."""
-    names = [column.name for column in manifest.columns]
-    columns: dict[str, list[pa.Array]] = {name: [] for name in names}
-    for batch in raw.batches(names):
-        for column in manifest.columns:
-            values = batch.column(column.name)
-            values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
-            columns[column.name].append(
-                values if column.coarsened is None else coarsen(values, column.coarsened, column.name)
-            )
-    return pa.table({name: pa.chunked_array(parts) for name, parts in columns.items()})
