@@ -9,7 +9,7 @@ out: no coin is flipped, and the estimate that comes out is the truth itself, ex
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ import pyarrow as pa
 from scumble.channel import Channel
 from scumble.display import Card, Shown
 from scumble.engines.duckdb import Memory
+from scumble.engines.engine import Engine
 from scumble.errors import ParameterError
 from scumble.estimate import Estimates
 from scumble.forecast_card import card
@@ -104,8 +105,8 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
     counts = value_counts(table, found.domains)
     raw, published = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
     dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
-    shares = [{name: _share(row, counts[name]) for name in counts} for row in dealt] if dealt is not None else None
-    answers = [(sql, _expected(sql, published, shares, Memory(raw), number(level, "level"))) for sql in questions]
+    shares = shares_of(plan, counts)
+    answers = [(sql, expected(sql, published, shares, Memory(raw), number(level, "level"))) for sql in questions]
     outlooks = [
         _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
         for name, n in counts.items()
@@ -138,14 +139,18 @@ def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> tuple[pa.T
     return samples.rows(name, domain.values, weight), published
 
 
-def _share(part: Any, counts: Any) -> Any:
-    """The part of each value's rows that a sub-table gets."""
-    return np.divide(part, counts, out=np.zeros(len(counts)), where=counts > 0)
+def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The part of each value's rows that each sub-table gets, where there are several."""
+    if len(plan.strata) == 1:
+        return None
+    dealt = plan.details["partition"].subtables
+    return [{name: np.divide(row, n, out=np.zeros(len(n)), where=n > 0) for name, n in counts.items()} for row in dealt]
 
 
-def _expected(
-    sql: str, published: Published, shares: list[dict[str, Any]] | None, engine: Memory, level: float
+def expected(
+    sql: str, published: Published, shares: list[dict[str, Any]] | None, engine: Engine, level: float
 ) -> Estimates:
+    """The answer that a question is to be expected to get: the truth, with the standard error and interval that it will have."""
     question = compile_query(parse(sql, published.columns), published, engine, by_value=True, every=shares is not None)
     cells = Cells(question, engine.run(question.statement))
     if not question.exact:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from scumble import __version__
-from scumble.cli import audit, compare, demo, init, plan, publish, query, report, show, verify
+from scumble.cli import advise, audit, compare, demo, init, plan, publish, query, report, show, verify
 from scumble.errors import InputError
 
 app = typer.Typer(
@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for module in (init, plan, publish, show, query, verify, audit, compare, report, demo):
+for module in (init, plan, publish, show, query, verify, audit, compare, advise, report, demo):
     app.command(name=module.__name__.rsplit(".", 1)[-1])(module.command)
 
 

@@ -3,6 +3,7 @@
 Everything here needs the raw table and is for the publisher's eyes; nothing of it goes into a release.
 """
 
+from scumble.evaluate.advice import Advice, advise
 from scumble.evaluate.comparison import Compared, Comparison, compare
 from scumble.evaluate.measured import Measured, measure
 from scumble.evaluate.truth import Truth
@@ -10,12 +11,14 @@ from scumble.evaluate.utility import reconstruction, records
 from scumble.evaluate.workload import Question, Workload
 
 __all__ = [
+    "Advice",
     "Compared",
     "Comparison",
     "Measured",
     "Question",
     "Truth",
     "Workload",
+    "advise",
     "compare",
     "measure",
     "reconstruction",

@@ -42,6 +42,8 @@ class Beliefs:
     guess: float
     factor: float
     """The most that the odds of anything change, whatever was believed: infinite where nothing is promised for other beliefs."""
+    rise: float = math.nan
+    """The most by which the belief in a protected value is multiplied; NaN where several columns are seen together."""
     kept: float = math.nan
     """The share of rows that are published with their true value, on average over the columns; NaN where rows go through no channel."""
     bound: bool = False
@@ -101,7 +103,8 @@ class Attacker:
         factor = self._factor(plan)
         strata = [{n: self._channel(n, coins) for n, coins in stratum.items()} for stratum in plan.strata]
         if len(self.columns) == 1:
-            return self._one(strata, plan.details.get("partition"), factor)
+            alone = self._one(strata, plan.details.get("partition"), factor)
+            return alone if plan.mechanism != "perturbed_generalization" else self._one_of(plan, alone)
         kept = float(np.mean([record_utility(strata[0][n], self.counts[n]) for n in self.columns]))
         if "frapp" in plan.details:
             return replace(self._kept_together(plan.details["frapp"].coins.channel(), factor), kept=kept)
@@ -122,13 +125,29 @@ class Attacker:
         (name,) = self.columns
         dealt = partition.subtables if partition is not None else self.counts[name][None]
         protected = self.protected(name)
-        largest = max(
-            float(worst_posteriors(channel[name], row).largest[protected].max(initial=0))
-            for channel, row in zip(strata, dealt, strict=True)
-        )
+        share = self.counts[name] / self.counts[name].sum()
+        worst = np.max([worst_posteriors(c[name], row).largest for c, row in zip(strata, dealt, strict=True)], axis=0)
+        seen = protected & (share > 0)
         hits = sum(_best(channel[name], row) for channel, row in zip(strata, dealt, strict=True))
         kept = sum(record_utility(channel[name], row) * row.sum() for channel, row in zip(strata, dealt, strict=True))
-        return Beliefs(largest, hits / float(dealt.sum()), factor, float(kept / dealt.sum()))
+        total = float(dealt.sum())
+        rise = float((worst[seen] / share[seen]).max())
+        return Beliefs(float(worst[seen].max()), hits / total, factor, rise, float(kept / total))
+
+    def _one_of(self, plan: Plan, alone: Beliefs) -> Beliefs:
+        """Where the value is that of one of k rows, drawn at random, and the others follow the prior f: f (k - 1) / k + posterior / k."""
+        (name,), k = self.columns, int(plan.details["k"])
+        channel, share = plan.channels[0][name], self.counts[name] / self.counts[name].sum()
+        after = worst_posteriors(channel, share).largest / k + share * (k - 1) / k
+        seen = self.protected(name) & (share > 0)
+        shown = channel.apply(share)
+        hits = np.maximum(
+            share * (channel.retention + (1 - channel.retention) * channel.replace) + (k - 1) * shown * share,
+            _best_elsewhere(channel, share, shown, k),
+        )
+        rise = float((after[seen] / share[seen]).max())
+        factor = 1 + (alone.factor - 1) / k
+        return Beliefs(float(after[seen].max()), float(hits.sum()) / k, factor, rise)
 
     def _several(self, channels: dict[str, Channel], factor: float) -> Beliefs:
         if self.joint is None:
@@ -173,6 +192,15 @@ def _best(channel: Channel, counts: Counts) -> float:
     """sum_y max_x n_x P[y, x], at O(m)."""
     p, r, n = channel.retention, channel.replace, counts.astype(np.float64)
     return float(np.maximum(n * (p + (1 - p) * r), r * _largest_elsewhere(n * (1 - p))).sum())
+
+
+def _best_elsewhere(channel: Channel, share: Tensor, shown: Tensor, k: int) -> Tensor:
+    """For each published y the largest f_x (P[y, x] + (k - 1) q_y) over the x that are not y."""
+    others = [
+        _largest_elsewhere(share * ((1 - channel.retention) * r + (k - 1) * q))[y]
+        for y, (r, q) in enumerate(zip(channel.replace, shown, strict=True))
+    ]
+    return np.array(others)
 
 
 def _largest_elsewhere(numbers: Any) -> Any:

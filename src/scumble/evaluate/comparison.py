@@ -18,7 +18,7 @@ from scumble.entropy import Entropy
 from scumble.errors import InputError, ParameterError
 from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.measured import FLOORS, Truths, percent
-from scumble.evaluate.parallel import Progress, run
+from scumble.evaluate.parallel import Progress, demand, run
 from scumble.evaluate.settings import EQUAL, Setter, Setting, known, why_not
 from scumble.evaluate.subject import Subject
 from scumble.evaluate.trial import Bench, trial
@@ -59,6 +59,7 @@ class Compared:
             "level": self.setting.level,
             "posterior": _finite(self.posterior),
             "guess": _finite(self.guess),
+            "rise": _finite(self.setting.beliefs.rise),
             "factor": _finite(self.setting.beliefs.factor),
             "kept": _finite(self.setting.beliefs.kept),
             "guarantee": self.setting.guarantee,
@@ -124,7 +125,7 @@ class Comparison(Shown):
 
 LEGEND = [
     "* on the frontier: no comparable line has a smaller posterior and a smaller error",
-    "posterior: the largest belief in a protected value after seeing a row. guess: how often the best guess is right. "
+    "posterior: the largest belief in a protected value after seeing a row. rise: the most by which the belief in any of them is multiplied. guess: how often the best guess is right. "
     "other beliefs: odds change by at most this factor for every attacker; none: nothing is promised for other beliefs",
     "error: median relative error, ± its standard deviation over publications; at 0.1%, 0.5%, 1%: mean relative error of counts of that share "
     "or more. coverage: 95% intervals that hold the truth. width: of an interval, over the truth. TV: total variation between the reconstructed and the true "
@@ -154,8 +155,7 @@ def compare(
     processes    how many at a time; as many as there are processors when absent
     seed         the same numbers again
     """
-    if repetitions < 1:
-        raise ParameterError(f"repetitions is a number of at least 1, not {repetitions}")
+    demand(repetitions, processes)
     subject = Subject.of(table, spec)
     attacker = Attacker.of(subject.truth, subject.spec.privacy.rho1)
     setter = Setter(subject.spec, subject.profile, attacker)
@@ -240,7 +240,7 @@ def _finite(value: float) -> float | None:
 
 
 def _grid(lines: Sequence[Compared], best: Sequence[Compared]) -> Grid:
-    headings = ["", "mechanism", "setting", "posterior", "guess", "other beliefs", "error", "±"]
+    headings = ["", "mechanism", "setting", "posterior", "rise", "guess", "other beliefs", "error", "±"]
     headings += [f"at {floor:.1%}" for floor in FLOORS] + ["coverage", "width", "TV", "kept", "rows", "refused"]
     rows = []
     for line in sorted(lines, key=lambda each: (math.isnan(each.error), each.error)):
@@ -251,6 +251,7 @@ def _grid(lines: Sequence[Compared], best: Sequence[Compared]) -> Grid:
                 line.setting.name,
                 line.setting.told,
                 f"{line.posterior:.3g}",
+                f"x {line.setting.beliefs.rise:.3g}" if math.isfinite(line.setting.beliefs.rise) else "-",
                 percent(line.guess),
                 f"x {factor:.3g}" if factor < 1e4 else "none",
                 percent(line.error),

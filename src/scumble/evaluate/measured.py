@@ -169,14 +169,12 @@ class Truths:
             yield self._line(question.sql, "n", known, 0, asking.one(question))
             return
         found = asking.all(question.sql)
-        for i, key in enumerate(_keys(found)):
+        for i, (key, named) in enumerate(zip(_keys(found), labels(found), strict=True)):
             absent = (0.0, [0.0] * len(found.estimates))
             known = self.answers[question.sql].get(key, absent)
-            named = ", ".join(f"{name}={value}" for name, value in zip(found.groups.column_names, key, strict=True))
             for place, estimate in enumerate(found.estimates):
                 numbers = tuple(float(n[i]) for n in (estimate.value, estimate.se, estimate.low, estimate.high))
-                label = f"{named}: {estimate.name}" if named else estimate.name
-                yield self._line(question.sql, label, known, place, numbers)
+                yield self._line(question.sql, named[place], known, place, numbers)
 
     def _line(
         self, sql: str, label: str, known: tuple[float, list[float]], place: int, numbers: tuple[float, ...]
@@ -220,6 +218,12 @@ class _Asking:
             (e,) = self.all(question.sql).estimates
             self._nothing = tuple(float(n[0]) for n in (e.value, e.se, e.low, e.high))
         return self._nothing
+
+
+def labels(found: Estimates) -> list[list[str]]:
+    """What the numbers of an answer are called: for each line, and each aggregate of it."""
+    names = [", ".join(f"{n}={v}" for n, v in zip(found.groups.column_names, key, strict=True)) for key in _keys(found)]
+    return [[f"{name}: {e.name}" if name else e.name for e in found.estimates] for name in names]
 
 
 def _keys(found: Estimates) -> list[Key]:

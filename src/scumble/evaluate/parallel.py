@@ -19,6 +19,13 @@ WORTHWHILE = 4
 """Tasks for each process, below which starting it (about a second) costs more than it saves."""
 
 
+def demand(repetitions: int, processes: int | None) -> None:
+    """Numbers that work can begin with; asked before anything that takes time."""
+    for name, value in (("repetitions", repetitions), ("processes", processes)):
+        if value is not None and value < 1:
+            raise ParameterError(f"{name} is a number of at least 1, not {value}")
+
+
 def run(
     work: Callable[[Any, Task], Result],
     shared: Any,
@@ -32,8 +39,6 @@ def run(
     shared     what all tasks need; sent to each process once
     processes  how many; as many as there are processors when absent, and 1 stays in this one
     """
-    if processes is not None and processes < 1:
-        raise ParameterError(f"processes is a number of at least 1, not {processes}")
     wanted = min(processes or os.cpu_count() or 1, max(1, len(tasks) // WORTHWHILE))
     told = progress or (lambda done, of: None)
     if wanted == 1:

@@ -4,6 +4,7 @@
     identity, swapped                  the retention p with p + (1 - p) f = level, f the largest protected share
     frapp, and several columns         the gamma, or p, at which the exact posterior is the level, by bisection
     anatomy                            l = 1 / level, rounded up
+    perturbed_generalization           groups of 10, and the gamma at which the exact posterior is the level
 
 Mechanisms that promise something else are set to what the spec says, or to customary values, and are never called equal.
 """
@@ -106,7 +107,7 @@ class Setter:
         least = gamma_bound(
             self.attacker.prior, level
         )  # within the level whatever the columns have to do with each other
-        if self.single:
+        if self.single and mechanism != "perturbed_generalization":  # exact there, and reached
             return self._with(mechanism, {"gamma": least}, settings)
         low, high = math.log(least) if least > 1 else 0.0, 30.0
 
@@ -162,13 +163,14 @@ EQUAL: Mapping[str, Callable[[Setter, float], Spec]] = {
     "swapped": lambda setter, level: setter.by_retention("swapped", level),
     "frapp": lambda setter, level: setter.by_gamma("frapp", level),
     "anatomy": lambda setter, level: setter.by_diversity(level),
+    "perturbed_generalization": lambda setter, level: setter.by_gamma("perturbed_generalization", level, {"k": 10}),
 }
 """How a mechanism is set to a posterior."""
 
 
 def known(mechanisms: Any = None) -> list[str]:
     """The mechanisms that are named, or all there are."""
-    every = [*EQUAL, *(name for name in PLANNERS if name not in EQUAL)]
+    every = [*(name for name in EQUAL if name in PLANNERS or name == BOTH), *(n for n in PLANNERS if n not in EQUAL)]
     for name in mechanisms or ():
         if name not in every:
             raise ParameterError(f"there is no mechanism {name!r}{did_you_mean(name, every)}")

@@ -1,0 +1,70 @@
+"""scumble advise: from the accuracy that is needed to the strongest privacy that gives it, and back."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scumble.cli.output import Format, console, print_card, print_json
+from scumble.errors import ParameterError
+
+
+def command(
+    spec: Annotated[Path, typer.Argument(help="The spec (.toml).", show_default=False)],
+    error: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            help="A question and the standard error that its worst line may have, as a share of the truth: 'SELECT ...' 0.02.",
+            show_default=False,
+        ),
+    ] = None,
+    posterior: Annotated[
+        str | None, typer.Option(help="Instead: the largest belief in a protected value to allow, such as 1/6.")
+    ] = None,
+    question: Annotated[
+        list[str] | None, typer.Option(help="A further question, whose error is told; may be given several times.")
+    ] = None,
+    absolute: Annotated[
+        bool, typer.Option("--absolute", help="Errors are in units of the answer, not shares of the truth.")
+    ] = False,
+    mechanism: Annotated[list[str] | None, typer.Option(help="A mechanism to choose from; several times.")] = None,
+    repetitions: Annotated[
+        int, typer.Option(help="How often the advised spec is published to check the promise; 0 leaves it out.", min=0)
+    ] = 20,
+    processes: Annotated[
+        int | None, typer.Option(help="How many processes work; one for each processor when absent.", min=1)
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Repeat the check with the same coins.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the advised spec to this file.")] = None,
+    format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
+) -> None:
+    """Choose the mechanism and its parameters for an accuracy, or for a privacy, and check the promise by publishing."""
+    from scumble.cli.output import progress_bar
+    from scumble.evaluate import advise
+
+    if out is not None and out.exists():
+        raise ParameterError(f"{str(out)!r} exists and is kept; choose another name")
+    with progress_bar("checking the promise") as progress:
+        found = advise(
+            spec,
+            error=error,
+            posterior=posterior,
+            questions=question or (),
+            absolute=absolute,
+            mechanisms=mechanism,
+            repetitions=repetitions,
+            processes=processes,
+            seed=seed,
+            progress=progress,
+        )
+    if out is not None:
+        out.write_text(found.written(out.parent), encoding="utf-8")
+    if format is Format.JSON:
+        print_json(found.to_list())
+        return
+    print_card(found.card())
+    if out is None:
+        console().print("\nthe spec (-o FILE writes it):", style="bold")
+        print(found.spec)
+    else:
+        console().print(f"\nthe spec is in {out}", style="bold")

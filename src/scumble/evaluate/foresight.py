@@ -1,0 +1,94 @@
+"""Standard errors of questions under any plan of one table. The table is asked once; every further plan costs milliseconds."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sqlglot import exp
+
+from scumble.engines.duckdb import Memory
+from scumble.errors import NotEstimable
+from scumble.estimate import Estimates
+from scumble.evaluate.measured import labels
+from scumble.evaluate.truth import Truth
+from scumble.forecast import expected, shares_of
+from scumble.mechanisms import Plan
+from scumble.query.compile import Published
+
+
+class Remembered(Memory):
+    """A table in memory that is asked each statement once."""
+
+    def __init__(self, raw: pa.Table) -> None:
+        super().__init__(raw)
+        self._runs: dict[str, pa.Table] = {}
+        self._truths: dict[tuple[str, str], npt.NDArray[np.int8]] = {}
+
+    def run(self, statement: exp.Expression) -> pa.Table:
+        """The result of a statement as Arrow."""
+        text = statement.sql(dialect=self.dialect)
+        if text not in self._runs:
+            self._runs[text] = super().run(statement)
+        return self._runs[text]
+
+    def truth(self, predicate: exp.Expression, column: str, values: pa.Array) -> npt.NDArray[np.int8]:
+        """The truth value of a predicate for each value of a column."""
+        key = predicate.sql(dialect=self.dialect), column
+        if key not in self._truths:
+            self._truths[key] = super().truth(predicate, column, values)
+        return self._truths[key]
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """The error that the answer to a question will have: that of its worst line."""
+
+    sql: str
+    answer: Estimates | None
+    """The truth with the standard errors to come; None where the plan leaves it without an answer."""
+    error: float
+    """The largest standard error of a line, over its truth or (absolute) as it is; lines whose truth is 0 have no relative error."""
+    line: str
+    """Which line that is."""
+    truth: float
+
+
+def foreseen(sql: str, answer: Estimates | None, absolute: bool) -> Foreseen:
+    """The worst line of an answer."""
+    if answer is None:
+        return Foreseen(sql, None, math.inf, "", math.nan)
+    worst = Foreseen(sql, answer, 0.0, "", math.nan)
+    for i, names in enumerate(labels(answer)):
+        for name, estimate in zip(names, answer.estimates, strict=True):
+            value, se = float(estimate.value[i]), float(estimate.se[i])
+            error = se if absolute else (se / abs(value) if value else 0.0)
+            error = math.inf if math.isnan(error) else error
+            if error > worst.error:
+                worst = Foreseen(sql, answer, error, name, value)
+    return worst
+
+
+class Foresight:
+    """Questions about one table, and the errors that plans will give them."""
+
+    def __init__(self, truth: Truth, questions: Sequence[str], level: float = 0.95) -> None:
+        self.questions = list(questions)
+        self._truth, self._level = truth, level
+        self._engine = Remembered(truth.table)
+        self._counts = {name: truth.counts(name) for name in truth.sensitive}
+
+    def under(self, plan: Plan, absolute: bool = False) -> list[Foreseen]:
+        """The error of each question under a plan."""
+        published = Published(self._truth.table.column_names, dict(self._truth.domains), plan.channels)
+        shares = shares_of(plan, self._counts)
+        return [foreseen(sql, self._answer(sql, published, shares), absolute) for sql in self.questions]
+
+    def _answer(self, sql: str, published: Published, shares: Any) -> Estimates | None:
+        try:
+            return expected(sql, published, shares, self._engine, self._level)
+        except NotEstimable:
+            return None
