@@ -14,7 +14,6 @@ from scumble.errors import NotEstimable, ParameterError, QueryError, SchemaError
 from scumble.mechanisms.baselines.alpha_beta import AlphaBeta
 from scumble.mechanisms.baselines.anatomy import Anatomy, anatomize, buckets, suppressed
 from scumble.mechanisms.baselines.frapp import Frapp
-from scumble.mechanisms.baselines.perturbed_generalization import halved, publish
 from scumble.release.release import Release
 from scumble.release.verify import verify
 
@@ -120,24 +119,6 @@ def test_alpha_beta_is_unbiased_and_its_odds_are_gamma() -> None:
     assert len(np.unique(published)) == len(published)
     with pytest.raises(ParameterError, match="occurs twice"):
         made.publish(np.array([1, 1]), Entropy.seeded(1).stream("ab"))
-
-
-def test_perturbed_generalization_groups_and_estimates() -> None:
-    """Groups have k rows or more and lose none; over 100 publications a count over everything is unbiased."""
-    draw = np.random.default_rng(4)
-    public = np.column_stack([draw.integers(0, 90, 1000), draw.integers(0, 2, 1000)])
-    codes = draw.choice(4, 1000, p=[0.5, 0.3, 0.15, 0.05]).astype(np.uint8)
-    groups = list(halved(public, np.arange(1000), 5))
-    assert min(map(len, groups)) >= 5
-    assert sorted(np.concatenate(groups).tolist()) == list(range(1000))
-    low, high = public.min(axis=0), public.max(axis=0)
-    value = np.arange(4) == 1
-    releases = [publish(public, codes, 4, 5, 9.0, Entropy.seeded(s).stream("pg")) for s in range(100)]
-    assert all(r.size.sum() == 1000 for r in releases)
-    values = np.array([r.count(low, high, value)[0] for r in releases])
-    assert abs(values.mean() - (codes == 1).sum()) < 5 * values.std() / 10
-    with pytest.raises(ParameterError, match="k is a number of rows"):
-        publish(public, codes, 4, 2000, 9.0, Entropy.seeded(1).stream("pg"))
 
 
 @pytest.fixture(scope="module")

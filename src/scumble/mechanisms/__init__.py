@@ -26,6 +26,7 @@ PLANNERS = {
     "anatomy": ("baselines.anatomy", "plan"),
     "frapp": ("baselines.frapp", "plan"),
     "alpha_beta": ("baselines.alpha_beta", "plan"),
+    "perturbed_generalization": ("baselines.perturbed_generalization", "plan"),
 }
 """The module and the function that plan each mechanism."""
 

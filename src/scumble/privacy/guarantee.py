@@ -85,6 +85,43 @@ def amplification_guarantee(channels: dict[str, Channel]) -> Guarantee:
     )
 
 
+def sampled_gamma(gamma: float, k: float) -> float:
+    """The factor that is left where the published value is that of one row in k or more, drawn at random: 1 + (gamma - 1) / k."""
+    return 1 + (gamma - 1) / k
+
+
+SAMPLED = [
+    CONDITIONS[0],
+    "The table is published once: another publication draws other rows and flips other coins, and the two together tell more.",
+    CONDITIONS[2],
+]
+
+
+def sampled_amplification(column: str, channel: Channel, k: int) -> Guarantee:
+    """What a channel and the draw of one row of a group give together."""
+    gamma = sampled_gamma(channel.amplification, k)
+    return Guarantee(
+        kind="sampled_amplification",
+        columns=[column],
+        statement=f"Seeing the release changes the odds of anything about a person's true {column} by a factor of at most {at_most(gamma)} (epsilon = "
+        f"{at_most(math.log(gamma))}), beyond what the public columns tell: a published value is a perturbed one, of one row in {k} or more.",
+        parameters={"gamma": gamma, "epsilon": math.log(gamma), "k": float(k)},
+        conditions=SAMPLED,
+    )
+
+
+def sampled_rho(column: str, rho1: float, rho2: float, k: int) -> Guarantee:
+    """The same as a bound for beliefs."""
+    return Guarantee(
+        kind="sampled_rho",
+        columns=[column],
+        statement=f"Whatever about a person's {column} was believed with probability at most {rho1:.6g} is believed with at most {rho2:.6g} after seeing "
+        f"the release; and what was believed with more than {rho2:.6g} is still believed with at least {rho1:.6g}.",
+        parameters={"rho1": rho1, "rho2": rho2, "k": float(k)},
+        conditions=SAMPLED,
+    )
+
+
 def rho_guarantee(channels: dict[str, Channel], rho1: float, rho2: float, *, alone: bool = False) -> Guarantee:
     """No prior up to rho1 becomes a posterior above rho2, nor the reverse.
 
@@ -179,6 +216,12 @@ def _reconstruction(given: dict[str, float], channels: list[Channel]) -> bool:
 CHECKS: dict[str, Callable[[dict[str, float], list[Channel]], bool]] = {
     "reconstruction": _reconstruction,
     "amplification": lambda given, channels: _joint(channels) <= given["gamma"] * (1 + ROUNDING),
+    "sampled_amplification": lambda given, channels: (
+        sampled_gamma(_joint(channels), given["k"]) <= given["gamma"] * (1 + ROUNDING)
+    ),
+    "sampled_rho": lambda given, channels: (
+        sampled_gamma(_joint(channels), given["k"]) <= gamma_bound(given["rho1"], given["rho2"]) * (1 + ROUNDING)
+    ),
     "own_distribution": _own_distribution,
     "breach": _breach,
     "rho": lambda given, channels: _joint(channels) <= gamma_bound(given["rho1"], given["rho2"]) * (1 + ROUNDING),

@@ -13,6 +13,14 @@ BUCKETED = {
 }
 """What anatomy and alpha_beta publish beside public columns."""
 
+GROUPED = {
+    "low": "the smallest {of} of the group",
+    "high": "the largest {of} of the group",
+    "set": "the values that occur in the group",
+    "size": "how many rows of the table the group has",
+}
+"""What is published of groups, of which a row stands for each."""
+
 
 def summary(name: str, manifest: Manifest) -> Card:
     """The columns of the release with that name, and what is guaranteed."""
@@ -69,6 +77,8 @@ def published(column: ColumnRecord) -> str:
         return "how many rows of the table this one stands for"
     if column.role == "copies":
         return "how many copies of this row there are"
+    if column.role in GROUPED:
+        return GROUPED[column.role].format(of=column.of)
     if column.role in BUCKETED:
         return BUCKETED[column.role]
     if column.merged:

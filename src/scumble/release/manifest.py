@@ -134,7 +134,23 @@ class ColumnRecord(Model):
     """A column of the published table."""
 
     name: str
-    role: Literal["public", "sensitive", "stratum", "weight", "counted", "copies", "bucket", "apart", "count", "tuple"]
+    role: Literal[
+        "public",
+        "sensitive",
+        "stratum",
+        "weight",
+        "counted",
+        "copies",
+        "bucket",
+        "apart",
+        "count",
+        "tuple",
+        "low",
+        "high",
+        "set",
+        "size",
+    ]
+    """The last four are of rows that stand for groups: the ends of a range, a set of values, and how many rows a group has."""
     type: str
     coarsened: Coarsen | None = None
     domain: DomainRecord | None = None
@@ -143,6 +159,8 @@ class ColumnRecord(Model):
     """One for each stratum, where there are several."""
     merged: list[MergedRecord] | None = None
     """The values of the table that a published value stands for, where some of a public column were put together."""
+    of: str | None = None
+    """The column of the table that this one is the low or the high end of, where rows stand for groups."""
 
     @property
     def records(self) -> list[ChannelRecord]:
@@ -180,7 +198,7 @@ class TableRecord(Model):
 class CountedRecord(Model):
     """How tuples were counted, where a release publishes those that occur often."""
 
-    matrix: Literal["exact", "practical", "full", "boxes", "anatomy", "alpha_beta"]
+    matrix: Literal["exact", "practical", "full", "boxes", "anatomy", "alpha_beta", "generalized"]
     k: int | None = None
     epsilon: float | None = None
     delta: float | None = None

@@ -30,6 +30,7 @@ from scumble.release.publish_alpha_beta import press_alpha_beta
 from scumble.release.publish_anatomy import press_anatomy
 from scumble.release.publish_columns import press_columns
 from scumble.release.publish_counts import press_frequent, press_noisy
+from scumble.release.publish_generalized import press_generalized
 from scumble.release.readme import readme
 from scumble.release.sampled import press_samples
 from scumble.release.subtables import Subtables
@@ -87,8 +88,12 @@ PUBLISHERS: dict[str, Callable[[Job], Printed]] = {
     "anatomy": press_anatomy,
     "frapp": press_joint,
     "alpha_beta": press_alpha_beta,
+    "perturbed_generalization": press_generalized,
 }
 """What prints the plan of each mechanism."""
+
+SHUFFLED = ("anatomy", "generalized")
+"""The counted releases whose rows are in random order."""
 
 
 def profile(table: Table, spec: Spec) -> Profile:
@@ -174,7 +179,7 @@ def publish_table(
             randomness=_randomness(coinage),
             files=printed.files,
             counted=printed.counted,
-            order="shuffled" if printed.counted is None or printed.counted.matrix == "anatomy" else "sorted",
+            order="shuffled" if printed.counted is None or printed.counted.matrix in SHUFFLED else "sorted",
             sampling=printed.sampling,
             joint=list(found.domains) if plan.mechanism == "frapp" else None,
         )

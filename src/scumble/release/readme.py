@@ -2,9 +2,11 @@
 
 from scumble.channel import Channel
 from scumble.domain import Domain, Grid
+from scumble.release.describe import GROUPED
 from scumble.release.manifest import ColumnRecord, Manifest
 from scumble.release.readme_counts import counted_howto, counted_place
-from scumble.release.readme_values import valued_howto
+from scumble.release.readme_generalized import generalized_howto
+from scumble.release.readme_values import condition_on, double, valued_howto
 
 
 def readme(manifest: Manifest) -> str:
@@ -32,13 +34,15 @@ def readme(manifest: Manifest) -> str:
 
 
 def _place(manifest: Manifest) -> str:
-    if manifest.counted is not None:
+    if manifest.counted is not None and manifest.counted.matrix != "generalized":
         return counted_place(manifest)
     files = "`data.parquet`" if len(manifest.data) == 1 else f"`data/*.parquet` ({len(manifest.data)} files)"
     return f"{files}, in random order"
 
 
 def _line(column: ColumnRecord) -> str:
+    if column.role in GROUPED:
+        return f"| {column.name} | {column.type} | {GROUPED[column.role].format(of=column.of)} |"
     how = column.coarsened.model_dump(exclude_none=True) if column.coarsened else None
     told = {
         "counted": "as it is, in tuples that occur often" if how is None else f"coarsened: {', '.join(how)}",
@@ -116,6 +120,8 @@ def _dependence(manifest: Manifest) -> str:
 
 
 def _howto(manifest: Manifest) -> str:
+    if manifest.counted is not None and manifest.counted.matrix == "generalized":
+        return generalized_howto(manifest)
     if manifest.counted is not None:
         return counted_howto(manifest)
     column = next(c for c in manifest.columns if c.records)
@@ -123,7 +129,7 @@ def _howto(manifest: Manifest) -> str:
     domain = column.domain.domain(column.type)
     channel = column.records[0].channel(domain.size)
     plain = len(column.records) == 1 and column.records[0].replace == "uniform"
-    condition, share = _example(column.name, domain)
+    condition, share = condition_on(column.name, domain)
     valued = not plain or not channel.constant
     if valued and column.records[0].replace == "uniform" and len(manifest.sensitive) == 1 and not manifest.sampling:
         return valued_howto(manifest, column, domain, condition)
@@ -140,7 +146,7 @@ def _howto(manifest: Manifest) -> str:
         f"`{condition}`:\n\n"
         "```sql\n"
         f"{_sums(manifest)} AS standard_error\n"
-        f"FROM (SELECT *, CASE WHEN {condition} THEN {_double(low + 1 / p)} ELSE {_double(low)} END AS w\n"
+        f"FROM (SELECT *, CASE WHEN {condition} THEN {double(low + 1 / p)} ELSE {double(low)} END AS w\n"
         f"      FROM '{files}');\n"
         "```\n\n"
         f"{_sampled(manifest)}"
@@ -168,22 +174,3 @@ def _sampled(manifest: Manifest) -> str:
         f"Of large groups a sample of about {manifest.sampling.least} rows or more was taken; each published row stands for {told}. "
         "Sampling adds a little to the standard error (scumble counts it).\n\n"
     )
-
-
-def _double(number: float) -> str:
-    """A literal that SQL takes as a double: sums of squared decimals would overflow."""
-    text = repr(float(number))
-    return text if "e" in text else text + "e0"
-
-
-def _example(name: str, domain: Domain) -> tuple[str, float]:
-    """A condition on the column, and the share of the domain that satisfies it."""
-    quoted = name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
-    if isinstance(domain, Grid):
-        middle = domain.size // 2
-        return f"{quoted} < {float(domain.numbers[middle])!r}", middle / domain.size
-    value = next(v for v in domain.values.to_pylist() if v is not None)
-    literal = (
-        "'" + str(value).replace("'", "''") + "'" if not isinstance(value, bool | int | float) else str(value).lower()
-    )
-    return f"{quoted} = {literal}", 1 / domain.size

@@ -59,7 +59,7 @@ def _lines(column: ColumnRecord, domain: Domain) -> list[str]:
         except NotEstimable:
             return []
         shown = np.flatnonzero(channel.replace)
-        found += [f"({number}, {_literal(values[i])}, {_double(weights[i])})" for i in shown]
+        found += [f"({number}, {_literal(values[i])}, {double(weights[i])})" for i in shown]
     return found
 
 
@@ -77,6 +77,20 @@ def _literal(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool | int) else "'" + str(value).replace("'", "''") + "'"
 
 
-def _double(number: float) -> str:
+def double(number: float) -> str:
+    """A literal that SQL takes as a double: sums of squared decimals would overflow."""
     text = repr(float(number))
     return text if "e" in text else text + "e0"
+
+
+def condition_on(name: str, domain: Domain) -> tuple[str, float]:
+    """A condition on the column for an example, and the share of the domain that satisfies it."""
+    quoted = name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+    if isinstance(domain, Grid):
+        middle = domain.size // 2
+        return f"{quoted} < {float(domain.numbers[middle])!r}", middle / domain.size
+    value = next(v for v in domain.values.to_pylist() if v is not None)
+    literal = (
+        "'" + str(value).replace("'", "''") + "'" if not isinstance(value, bool | int | float) else str(value).lower()
+    )
+    return f"{quoted} = {literal}", 1 / domain.size

@@ -52,6 +52,8 @@ class Release(Shown):
 
         if self.manifest.counted is not None and self.manifest.counted.matrix == "anatomy":
             return self._ask_anatomy(sql, level, method)
+        if self.manifest.counted is not None and self.manifest.counted.matrix == "generalized":
+            return self._ask_generalized(sql, level, method)
         if self.manifest.counted is not None and self.manifest.counted.matrix == "alpha_beta":
             return self._ask_alpha_beta(sql, level, method)
         if method != "unbiased":
@@ -75,6 +77,16 @@ class Release(Shown):
 
         rows, values = (self.counted_files(name) for name in ("rows", "values"))
         return Buckets(rows, values, [*self.manifest.public, str(self.manifest.role("apart"))])
+
+    def _ask_generalized(self, sql: str, level: Any, method: str) -> Estimates:
+        from scumble.query.generalized import ask_generalized
+        from scumble.release.boxes import boxes_of
+
+        if method != "unbiased":
+            raise ParameterError(
+                f"a release of perturbed_generalization is asked by the method unbiased, not by {method!r}"
+            )
+        return ask_generalized(sql, boxes_of(self.path, self.manifest), level)
 
     def _ask_alpha_beta(self, sql: str, level: Any, method: str) -> Estimates:
         from scumble.query.alpha_beta import ask_alpha_beta

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from scumble.engines.counting import least_count, most_count
@@ -21,6 +22,8 @@ def counted_checks(folder: Path, manifest: Manifest) -> list[Result]:
         return [*found, _buckets(folder, manifest, record)]
     if record.matrix == "alpha_beta":
         return [*found, _different(folder, manifest)]
+    if record.matrix == "generalized":
+        return [*found, _groups(folder, manifest, record)]
     return [*found, _crowds(folder, manifest, record)] if record.k else found
 
 
@@ -75,6 +78,20 @@ def _buckets(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
     share = float((count / size[bucket]).max())
     told = f"the largest share of a value in one of {len(size):,} buckets is {share:.6g}, l = {record.diversity}"
     return "buckets", share * record.diversity <= 1 + 1e-9, told
+
+
+def _groups(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
+    """Each box stands for k rows or more, and its ends are in order."""
+    table = pa.concat_tables([pq.read_table(folder / path) for path in manifest.data])
+    least = pc.min(table.column(str(manifest.role("size")))).as_py()
+    if record.k is None or least < record.k:
+        return "groups", False, f"a group has {least} rows, below k = {record.k}"
+    for column in manifest.columns:
+        if column.role == "low":
+            high = next(c.name for c in manifest.columns if c.role == "high" and c.of == column.of)
+            if not pc.all(pc.less_equal(table.column(column.name), table.column(high))).as_py():
+                return "groups", False, f"a box has a {column.name} above its {high}"
+    return "groups", True, f"every group has {least} rows or more, k = {record.k}"
 
 
 def _parameters(manifest: Manifest, record: CountedRecord) -> Result:

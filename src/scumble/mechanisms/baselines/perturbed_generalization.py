@@ -1,89 +1,124 @@
-"""Perturbed generalization (Tao, Xiao, Li and Zhang, 2008): perturb the value, generalise to groups of k, publish one row of each.
+"""Perturbed generalization (Tao, Xiao, Li and Zhang, ICDE 2008): perturb the value, generalise to groups of k, publish one row of each.
 
-    estimate of a count = sum over groups of  |g| * overlap(g, condition) * phi(published value)
+    estimate of a count = sum over groups of  n_g * overlap(g, condition) * phi(published value)
 
-where phi are the debias weights of the uniform channel, and the overlap is the part of the group's box that the condition
-covers. Groups are boxes of the public columns, halved at the median of the widest column as long as both halves have k rows (Mondrian).
+where n_g is the size of a group, phi are the debias weights of the uniform channel, and the overlap is the part of the group's box that the
+condition covers. Over the draw of the row and the coins, n_g phi(published value) is on average how many rows of the group have the value; what is taken for
+granted is that a group's rows lie evenly in its box.
 
-Against whoever knows all others of a group, a person's value is published with probability 1/k, and then perturbed.
+The published value y of a group is that of each of its n rows with probability 1/n, perturbed by a channel P whose entries for y are at most gamma apart.
+To whoever knows all other rows, a person's value x makes it
+
+    Pr[y | x] = (P(y|x) + S) / n,        S = sum of P(y|.) over the n - 1 others, at least (n - 1) min P(y|.)
+
+so that the odds of anything about x change by at most (gamma + n - 1) / n = 1 + (gamma - 1) / n. Groups follow the public columns alone, and n >= k. A target for the
+row is thus met by a channel of gamma' = 1 + k (gamma - 1).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from scumble.channel import Channel
 from scumble.coins import Coins
 from scumble.domain import Codes
 from scumble.entropy import Stream
-from scumble.errors import ParameterError
+from scumble.errors import ParameterError, SchemaError
+from scumble.mechanisms.baselines.boxes import Ranks, grouped
 from scumble.mechanisms.draws import below
-from scumble.privacy.guarantee import Guarantee, amplification_guarantee
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.parameters import number
+from scumble.privacy.guarantee import NOT_COVERED, Guarantee, dependence_of_domains, sampled_amplification, sampled_rho
+from scumble.schema import Model, Spec, Target
 
-Matrix = npt.NDArray[np.int64]
+SIZE, LOW, HIGH = "group_rows", "_low", "_high"
+"""The column that says how many rows a group has, and what the names of the two ends of a range end with."""
+
+ENDS = "Extremes: the ends of a box are values of its rows, and the smallest and the largest value of a public column are published with the box that has them."
+
+
+class GeneralizationSettings(Model):
+    """What perturbed generalization offers beyond the target."""
+
+    k: int = Field(ge=2, description="how many rows a group has at least")
+
+
+def plan(profile: Profile, spec: Spec) -> Plan:
+    """The channel that meets the target together with the draw of one row in k or more."""
+    k = spec.settings_as(GeneralizationSettings).k
+    name = _demand_columns(spec)
+    target = spec.columns[name].privacy or spec.privacy
+    coins = Coins.of(_channel(target, profile.domains[name].size, k))
+    return Plan(
+        "perturbed_generalization",
+        [{name: coins}],
+        _guarantees(name, coins.channel(), target, k),
+        [
+            *dependence_of_domains(profile.from_data),
+            "The boxes follow the public columns: each tells how many rows lie in it, and its ends are values of theirs.",
+        ],
+        not_covered=[ENDS, *NOT_COVERED[1:]],
+        warnings=[f"nothing of {name!r} will be published: its retention is 0"] * (coins.retention == 0),
+        details={"k": k},
+    )
 
 
 @dataclass(frozen=True)
 class Generalized:
-    """A release: boxes of the public columns (ends included), how many rows each stands for, and one perturbed value of it."""
+    """A release: the rows of the table group after group, how many each group has, and the published value of each."""
 
-    low: Matrix
-    high: Matrix
-    size: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.intp]
+    sizes: npt.NDArray[np.intp]
     value: Codes
-    channel: Channel
 
-    def guarantee(self, column: str) -> Guarantee:
-        """What the channel gives, whoever is sampled."""
-        return amplification_guarantee({column: self.channel})
-
-    def count(
-        self, low: npt.NDArray[np.int64], high: npt.NDArray[np.int64], values: npt.NDArray[np.bool_]
-    ) -> tuple[float, float]:
-        """How many rows lie in the box low .. high and have one of the values, with its standard error over coins alone."""
-        width = np.minimum(self.high, high) - np.maximum(self.low, low) + 1
-        overlap = np.prod(np.maximum(width, 0) / (self.high - self.low + 1), axis=1)
-        phi = self.channel.weights(values.astype(float))[self.value]
-        weight = self.size * overlap
-        return float(weight @ phi), float(np.sqrt(max(0.0, float(weight**2 @ (phi**2 - phi)))))
+    @property
+    def begin(self) -> npt.NDArray[np.intp]:
+        """Where each group begins in `rows`."""
+        return np.asarray(np.cumsum(self.sizes) - self.sizes)
 
 
-def publish(public: Matrix, codes: Codes, size: int, k: int, gamma: float, stream: Stream) -> Generalized:
-    """The release of rows with coded public columns and a column of true codes."""
-    if not 1 <= k <= len(codes):
-        raise ParameterError(f"k is a number of rows, from 1 to the {len(codes)} of the table, not {k}")
-    coins = Coins.of(Channel.from_gamma(size, gamma))
-    perturbed = coins.flip(codes, stream)
-    groups = list(halved(public, np.arange(len(codes)), k))
-    sizes = np.array([len(group) for group in groups])
-    chosen = [group[place] for group, place in zip(groups, below(stream, sizes).tolist(), strict=True)]
-    return Generalized(
-        np.array([public[group].min(axis=0) for group in groups]),
-        np.array([public[group].max(axis=0) for group in groups]),
-        sizes,
-        perturbed[chosen],
-        coins.channel(),
-    )
+def generalize(ranks: Ranks, codes: Codes, coins: Coins, k: int, stream: Stream) -> Generalized:
+    """The groups of a table with ranked public columns and a column of true codes.
 
-
-def halved(public: Matrix, rows: npt.NDArray[np.intp], k: int) -> Iterator[npt.NDArray[np.intp]]:
-    """Groups of k rows or more, by halving at the median of the column that spans most.
-
-    >>> [group.tolist() for group in halved(np.array([[1], [9], [2], [8]]), np.arange(4), 2)]
-    [[0, 2], [1, 3]]
+    Only the value of the row that is drawn goes through its coins: what becomes of the others is not published.
     """
-    waiting = [rows]
-    while waiting:
-        rows = waiting.pop()
-        part = public[rows]
-        for column in np.argsort(-(part.max(axis=0) - part.min(axis=0)), kind="stable"):
-            left = part[:, column] <= np.median(part[:, column])
-            if left.all():
-                left = part[:, column] < part[:, column].max()
-            if k <= left.sum() <= len(rows) - k:
-                waiting += [rows[~left], rows[left]]
-                break
-        else:
-            yield rows
+    if len(codes) < k:
+        raise ParameterError(f"the table has {len(codes):,} rows, and a group has k = {k:,} or more; take a smaller k")
+    rows, sizes = grouped(ranks, k)
+    chosen = rows[np.cumsum(sizes) - sizes + below(stream, sizes)]
+    return Generalized(rows, sizes, coins.flip(codes[chosen], stream))
+
+
+def _demand_columns(spec: Spec) -> str:
+    if len(spec.sensitive) != 1:
+        raise SchemaError(
+            f"perturbed_generalization is for one sensitive column, not for {len(spec.sensitive)}; drop or publish the others"
+        )
+    names = [name.lower() for name in spec.published]
+    added = [SIZE, *(name.lower() + end for name in spec.published if name != spec.sensitive[0] for end in (LOW, HIGH))]
+    clash = next((name for name in spec.published if name.lower() in added), None)
+    if clash is not None:
+        raise SchemaError(
+            f"column {clash!r} has the name of a column that perturbed_generalization adds; rename or drop it"
+        )
+    if len(names) < 2:
+        raise SchemaError(
+            "perturbed_generalization makes groups by public columns, and there are none; make a column public"
+        )
+    return spec.sensitive[0]
+
+
+def _channel(target: Target, size: int, k: int) -> Channel:
+    if target.retain is not None:
+        return target.channel(size)
+    target.channel(size)  # refuses what cannot be met in the words of the target
+    return Channel.from_gamma(size, 1 + k * (target.factor() - 1))
+
+
+def _guarantees(name: str, channel: Channel, target: Target, k: int) -> list[Guarantee]:
+    found = [sampled_amplification(name, channel, k)]
+    if target.rho1 is not None:
+        found.insert(0, sampled_rho(name, number(target.rho1, "rho1"), number(target.rho2, "rho2"), k))
+    return found
