@@ -15,6 +15,7 @@ from scumble.cli.output import console
 from scumble.cli.progress import progress_bar
 from scumble.cli.show import singling_out
 from scumble.engines.duckdb import exact
+from scumble.errors import InputError
 from scumble.estimate import Estimates
 from scumble.release.release import Release
 from scumble.whole import whole_file
@@ -131,7 +132,7 @@ def _shares(count: int) -> npt.NDArray[np.float64]:
 
 
 def run(out: Path, rows: int) -> None:
-    """The whole road: table, release, questions."""
+    """The whole road: table, release, questions, report."""
     say = console().print
     out.mkdir(parents=True, exist_ok=True)
     with progress_bar("inventing patients"), whole_file(out / "patients.csv") as aside:
@@ -163,7 +164,22 @@ def run(out: Path, rows: int) -> None:
         say(side_by_side(release, sql, table))
     say("")
     singling_out(release)
+    report(release, out)
     say(f"Now try: {sys.argv[0]} show {out / 'patients.release'}", markup=False)
+
+
+def report(release: Release, out: Path) -> None:
+    """The page about the release, with the truth in it; where it cannot be drawn, the line that installs what is missing."""
+    from scumble.report import require, write
+
+    try:
+        require()
+    except InputError as error:
+        console().print(f"no report was written: {error}", markup=False)
+        return
+    with progress_bar("report") as progress:
+        page = write(release, out / "report.html", raw=out / "patients.csv", progress=progress)
+    console().print(f"{page}: the report of this release; open it in a browser", markup=False)
 
 
 def side_by_side(release: Release, sql: str, raw: pa.Table) -> RichTable:

@@ -10,7 +10,7 @@ def command(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write into.")] = Path("demo"),
     rows: Annotated[int, typer.Option(help="How many patients.", min=1000)] = 100_000,
 ) -> None:
-    """Make a hospital table, publish it, and ask three questions; truth, estimate and interval side by side."""
+    """Make a hospital table, publish it, ask three questions with truth, estimate and interval side by side, and write its report."""
     from scumble.demo import run
 
     run(out, rows)

@@ -9,7 +9,13 @@ from scumble.progress import Progress
 from scumble.release.release import Release, open_release
 from scumble.whole import whole_file
 
-__all__ = ["write"]
+__all__ = ["require", "write"]
+
+
+def require() -> None:
+    """What the page is drawn with has to be installed; what is missing is named, with the line that installs it."""
+    for module in ("jinja2", "altair", "vl_convert"):
+        need(module, "report")
 
 
 def write(
@@ -28,8 +34,7 @@ def write(
     external  says that the page may be published with the release; then raw is refused
     progress  called with (done, of) as sections are finished
     """
-    for module in ("jinja2", "altair", "vl_convert"):
-        need(module, "report")
+    require()
     if external and raw is not None:
         raise ParameterError(
             "the external edition is made from the release alone, so that it can be published: leave the raw table out, or leave out external"

@@ -40,7 +40,7 @@ NO_NEIGHBOURS = ROW + "The guarantee is not differential privacy, so no neighbou
 
 LOCAL_DP = "Differential privacy, local model"
 SERVER_DP = "Differential privacy, server model"
-NO_DP = "None of the standard's models: the bound is on what is believed about a row, by whoever believes the table's own shares"
+NO_DP = "No model of the standard: the bound is on what is believed about a row, by whoever believes the table's own shares"
 K_MODEL = "K-anonymity"
 
 WORDS: dict[str, Words] = {
@@ -137,7 +137,7 @@ WORDS: dict[str, Words] = {
     "alpha_beta": Words(
         "Each row of the table was published with a public probability, and each other combination of values of the domain with a smaller one.",
         ("Randomization: records are left out and made up at random.",),
-        "None of the standard's models: the bound is on how far the belief that a row is in the table can rise",
+        "No model of the standard: the bound is on how far the belief that a row is in the table can rise",
         CENTRAL,
         ROW + "What is protected is that the row is in the table; beliefs may rise so far, and fall without a bound.",
     ),

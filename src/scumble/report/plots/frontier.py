@@ -45,6 +45,6 @@ def frontier(settings: Sequence[Setting], error: str, width: int) -> Any:
         base = alt.Chart(alt.InlineData(values=here))
         ring = {"shape": "circle", "size": 230, "stroke": "var(--truth)", "strokeWidth": 2.5, "filled": False}
         layers.append(base.mark_point(**ring).encode(x=x, y=y))
-        told = {"dy": -18, "fontSize": 12, "fontWeight": "bold", "color": "var(--ink)"}
+        told = {"align": "left", "dx": 13, "dy": -9, "fontSize": 12, "fontWeight": "bold", "color": "var(--ink)"}
         layers.append(base.mark_text(**told).encode(x=x, y=y, text=alt.value("this release")))
     return alt.layer(*layers).properties(width=width, height=300, autosize={"type": "fit", "contains": "padding"})

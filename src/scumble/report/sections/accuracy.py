@@ -19,12 +19,15 @@ from scumble.report.section import Section
 from scumble.report.subject import Subject
 
 QUESTIONS = 240
+"""Drawn on the page, at most; a small table has not as many that differ."""
 FLOOR = 0.0005
 """The least share of rows that a question of the page counts."""
 WORTH_NAMING = 0.1
 """An error of a tenth of the count."""
 LEAST = 0.003
 """Smaller errors are luck, and are drawn here."""
+ENOUGH = 8
+"""Counts, from which on it can be said that nearly all of them are within an error."""
 SAMPLE = 200_000
 """Published rows from which questions are drawn, where the raw table is not at hand; rows are in random order."""
 TITLE = "How exact answers are"
@@ -78,8 +81,9 @@ def _measured(subject: Subject) -> Measured:
         table = base if base is not None else _sample(subject)
         truth = Truth(table, manifest.public, manifest.sensitive, manifest.domains)
         dimensions = (0, 1, 2) if manifest.public else (0,)
+        wanted = min(QUESTIONS, max(30, table.num_rows // 60))
         return measure(
-            release, truth, Workload.counts(truth, size=QUESTIONS, dimensions=dimensions, floor=FLOOR, seed=1)
+            release, truth, Workload.counts(truth, size=wanted, dimensions=dimensions, floor=FLOOR, seed=1)
         )
     names = subject.protected[:6] + manifest.public[:3]
     sets = [*((name,) for name in names), *itertools.combinations(names, 2)]
@@ -143,7 +147,7 @@ def _from(points: list[Point]) -> float | None:
     """The share of rows from which on nineteen of twenty counts are within the error that is worth naming."""
     within = np.array([point.error <= WORTH_NAMING for point in points])
     after = np.cumsum(within[::-1])[::-1] / np.arange(len(points), 0, -1)
-    good = np.flatnonzero(after >= 0.95)
+    good = np.flatnonzero((after >= 0.95) & (np.arange(len(points), 0, -1) >= ENOUGH))
     return points[int(good[0])].selectivity if len(good) else None
 
 

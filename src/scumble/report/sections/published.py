@@ -9,7 +9,7 @@ from scumble.report.subject import Subject
 from scumble.report.words import words
 
 ROLES = {
-    "public": "public (quasi-identifier)",
+    "public": "public",
     "sensitive": "sensitive",
     "apart": "sensitive",
     "tuple": "sensitive",

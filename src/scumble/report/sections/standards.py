@@ -66,10 +66,10 @@ def _generalized(subject: Subject) -> list[str]:
 def _model(subject: Subject) -> str:
     guarantees = subject.manifest.guarantees
     if not guarantees:
-        return "None: no bound holds for this release."
+        return "No model of the standard: no bound holds for this release."
     model = words(subject.manifest.mechanism).model
     if model == LOCAL_DP and not any("amplification" in g.kind for g in guarantees):
-        return "None of the standard's models: the bound is on the odds of single values."
+        return "No model of the standard: the bound is on the odds of single values."
     given = ", given parameters that were computed from the data" if subject.manifest.depends_on_data else ""
     return f"{model}{given}."
 

@@ -1,0 +1,178 @@
+"""The two editions: what each says, what the external one refuses, and what neither may contain."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from reported import KINDS, made
+
+import scumble
+from scumble.errors import ParameterError, ReleaseError, SchemaError
+from scumble.report import write
+
+OUTSIDE = re.compile(
+    r"""(?:src|href|action|data|poster|srcset)\s*=\s*["'](?!#|data:)|url\(|@import|https?://|<script|<iframe|javascript:""",
+    re.I,
+)
+"""Whatever would make a browser fetch or run something."""
+
+
+def plain(page: str) -> str:
+    """The words of a page."""
+    body = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def page(tmp_path: Path, kind: str, *, internal: bool = False) -> str:
+    release, raw = made(kind)
+    return write(release, tmp_path / "report.html", raw=raw if internal else None).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("kind", "internal"),
+    [*((kind, True) for kind in KINDS), *((kind, False) for kind in ("partitioned", "noisy_counts"))],
+)
+def test_every_mechanism_has_a_sound_page(tmp_path: Path, kind: str, internal: bool) -> None:
+    """Every section stands there or says why not, nothing is fetched, and no number is missing or not a number."""
+    text = page(tmp_path, kind, internal=internal)
+    found = plain(text)
+    assert not OUTSIDE.search(text)
+    for anchor in re.findall(r'href="#([\w-]+)"', text):
+        assert f'id="{anchor}"' in text, anchor
+    assert len(re.findall(r"<h2 ", text)) >= 12
+    assert not re.search(r"\b(nan|None|inf)\b", found), re.search(r".{60}\b(nan|None|inf)\b.{40}", found)
+    assert ("Internal edition" in found) is internal
+    release, _ = made(kind)
+    assert release.manifest.digest in found
+    assert all(" ".join(line.split(": ", 1)[-1].split())[1:] in found for line in release.manifest.not_covered)
+    assert text.count('role="img"') == text.count("<figure>") * 2, (
+        "each figure is drawn for wide and for narrow screens"
+    )
+    assert len(text) < 1_000_000
+
+
+def test_the_summary_says_what_the_publisher_chose(tmp_path: Path) -> None:
+    found = plain(page(tmp_path, "rho"))
+    assert "Whoever believed something about a person's disease with 1/13 believes it with at most 1/6" in found
+    assert "1/13 → 1/6" in found
+    assert "× 2.4" in found
+    assert "1/13 (chosen) 16.7%" in found
+    assert "Recomputed from the manifest's own channels" in found
+    assert "Differential privacy, local model." in found
+    assert "Do not publish this release" not in found
+
+
+def test_a_seeded_release_is_not_to_be_published(tmp_path: Path) -> None:
+    assert "Do not publish this release." in plain(page(tmp_path, "swapped"))
+
+
+def test_the_truth_is_in_the_internal_edition_alone(tmp_path: Path) -> None:
+    """The true counts stand beside the estimates in one, and nowhere in the other."""
+    _, raw = made("rho")
+    counts = {str(v["values"]): v["counts"] for v in raw.column("disease").value_counts().to_pylist()}
+    inside, outside = (plain(page(tmp_path, "rho", internal=each)) for each in (True, False))
+    for value, n in counts.items():
+        rows = [
+            f"{value} {line}"
+            for line in re.findall(rf"\b{value} ([\d,]+ -?[\d,]+ -?[\d,]+ to -?[\d,]+ [\d,]+)", inside)
+        ]
+        assert any(line.endswith(f" {n:,}") for line in rows), value
+    assert "Truth" not in outside
+    assert "Risk before and after" not in outside
+    assert "Not for publication" in inside
+
+
+def test_the_external_edition_refuses_the_raw_table(tmp_path: Path) -> None:
+    release, raw = made("rho")
+    with pytest.raises(ParameterError, match="made from the release alone"):
+        write(release, tmp_path / "report.html", raw=raw, external=True)
+    assert not list(tmp_path.iterdir())
+    assert "External edition" in write(release, tmp_path / "report.html", external=True).read_text()
+
+
+def test_the_internal_edition_is_not_written_into_the_release(tmp_path: Path) -> None:
+    _, raw = made("rho")
+    release = scumble.publish(
+        raw, tmp_path / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1
+    )
+    with pytest.raises(ParameterError, match="outside of the release's folder"):
+        write(release, tmp_path / "a.release" / "report.html", raw=raw)
+    write(release, tmp_path / "a.release" / "report.html")
+    assert scumble.open(tmp_path / "a.release").manifest.rows == raw.num_rows
+
+
+def test_another_table_is_refused(tmp_path: Path) -> None:
+    release, raw = made("rho")
+    with pytest.raises(SchemaError, match="no column 'sex', which the release has"):
+        write(release, tmp_path / "r.html", raw=raw.drop(["sex"]))
+    with pytest.raises(ReleaseError, match=r"1,000 rows and the release 1,500"):
+        write(release, tmp_path / "r.html", raw=raw.slice(0, 1000))
+    assert not list(tmp_path.iterdir())
+
+
+def test_neither_edition_tells_seed_key_or_source(tmp_path: Path) -> None:
+    """A secret place, a key and an id column: none of their names or bytes is on the page."""
+    _, raw = made("rho")
+    place = tmp_path / "secretfolder"
+    place.mkdir()
+    table = raw.append_column("person", pa.array([f"id{i}" for i in range(raw.num_rows)]))
+    pa.csv.write_csv(table, place / "hiddenname.csv")
+    (place / "k.key").write_bytes(b"0123456789abcdef" * 4)
+    release = scumble.publish(
+        place / "hiddenname.csv", tmp_path / "a.release", sensitive="disease", domains={"disease": KINDS["rho"][2]["domains"]["disease"]}, retain=0.5,
+        key=place / "k.key", id="person",
+    )  # fmt: skip
+    for given in (None, place / "hiddenname.csv"):
+        text = write(release, tmp_path / "r.html", raw=given).read_text()
+        for secret in ("secretfolder", "hiddenname", "0123456789abcdef", str(tmp_path), "id17", "k.key"):
+            assert secret not in text
+
+
+def test_a_csv_is_read_as_it_was_published(tmp_path: Path) -> None:
+    """Post codes that look like numbers were published as text; the truth beside them is theirs."""
+    _, raw = made("rho")
+    table = raw.append_column("zip", pa.array([f"{i % 4:05d}" for i in range(raw.num_rows)]))
+    pa.csv.write_csv(table, tmp_path / "t.csv")
+    release = scumble.publish(
+        tmp_path / "t.csv", sensitive="disease", drop=["age"], text="zip", domain_from_data=True, retain=0.8, seed=1
+    )
+    assert "00003" in write(release, tmp_path / "r.html", raw=tmp_path / "t.csv").read_text()
+
+
+def test_a_wide_domain_shows_its_commonest_values_and_says_what_is_left_out(tmp_path: Path) -> None:
+    values = [f"code {i:04d}" for i in range(3000)]
+    raw = pa.table({"sex": ["F", "M"] * 3000, "code": values * 2})
+    release = scumble.publish(raw, sensitive="code", domains={"code": values}, retain=0.9, seed=1)
+    text = write(release, tmp_path / "r.html", raw=raw).read_text()
+    assert "2,980 more" in plain(text)
+    assert len(text) < 500_000
+
+
+def test_a_release_that_was_changed_has_no_page(tmp_path: Path) -> None:
+    _, raw = made("rho")
+    scumble.publish(raw, tmp_path / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1)
+    pq.write_table(raw, tmp_path / "a.release" / "data.parquet")
+    with pytest.raises(ReleaseError, match="was changed"):
+        write(tmp_path / "a.release", tmp_path / "r.html")
+
+
+def test_a_release_without_any_bound_says_so_first(tmp_path: Path) -> None:
+    found = plain(page(tmp_path, "identity"))
+    assert "Nothing is guaranteed: no bound holds for this release." in found
+
+
+def test_a_failed_check_stands_in_the_summary(tmp_path: Path) -> None:
+    """Rows that never saw a coin, published under the manifest of those that did: the page says that it is broken."""
+    release, raw = made("rho")
+    folder = tmp_path / "a.release"
+    folder.mkdir()
+    for name in ("manifest.json", "README.md"):
+        (folder / name).write_bytes((release.path / name).read_bytes())
+    coarse = raw.set_column(0, "age", pa.array([int(a) // 10 * 10 for a in raw.column("age").to_pylist()]))
+    pq.write_table(coarse, folder / "data.parquet")
+    found = plain(write(scumble.Release(folder, release.manifest), tmp_path / "r.html").read_text())
+    assert "checks fail: channel of disease. Do not use this release." in found
