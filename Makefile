@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench notebooks clean
 
 demo: $(STAMP)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -18,6 +18,9 @@ check: $(STAMP)
 
 bench: $(STAMP) .venv/.bench  ## ratios against peers and limits, in one run
 	$(BIN)/python -m benchmarks
+
+notebooks: $(STAMP)  ## run the tutorials and store what they show
+	$(BIN)/python docs/notebooks/run.py
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("scumble needs Python 3.11 or newer; say which: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'

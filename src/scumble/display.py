@@ -93,22 +93,27 @@ class Grid:
 
     def html(self) -> str:
         """A table with a line below its headings."""
-        head = "".join(self._cell("th", place, text) for place, text in enumerate(self.headings))
+        head = "".join(self._heading(place, text) for place, text in enumerate(self.headings))
         body = "".join(f"<tr>{''.join(self._line(number, line))}</tr>" for number, line in enumerate(self.rows))
         return (
             f'<table style="border-collapse:collapse;margin:.4em 0"><thead><tr>{head}</tr></thead>'
             f"<tbody>{body}</tbody></table>"
         )
 
+    def _heading(self, place: int, text: Any) -> str:
+        line = f"{self._side(place)};border-bottom:1px solid currentColor"
+        if place in self.whiskers:
+            return f'<th colspan="2" style="{line};text-align:center">{escape(cell(text))}</th>'
+        return f'<th style="{line}">{escape(cell(text))}</th>'
+
     def _line(self, number: int, line: Sequence[Any]) -> Iterator[str]:
         for place, text in enumerate(line):
-            drawing = " " + self.whiskers[place][number].html() if place in self.whiskers else ""
-            yield self._cell("td", place, text, drawing)
+            yield f'<td style="{self._side(place)}">{escape(cell(text))}</td>'
+            if place in self.whiskers:
+                yield f'<td style="padding:.1em .3em">{self.whiskers[place][number].html()}</td>'
 
-    def _cell(self, tag: str, place: int, text: Any, drawing: str = "") -> str:
-        side = "left" if place in self.left else "right;white-space:nowrap"
-        line = ";border-bottom:1px solid currentColor" if tag == "th" else ""
-        return f'<{tag} style="text-align:{side};padding:.1em .6em{line}">{escape(cell(text))}{drawing}</{tag}>'
+    def _side(self, place: int) -> str:
+        return f"text-align:{'left' if place in self.left else 'right;white-space:nowrap'};padding:.1em .6em"
 
 
 @dataclass(frozen=True)
