@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from scumble.audit.finding import Finding
+from scumble.audit.finding import LEVEL, Finding
 from scumble.display import Card, Grid, Note, Part, Shown, Whisker
 
 VERDICTS = {
@@ -37,7 +37,7 @@ class Findings(list[Finding], Shown):
             for f in self
         ]
         drawn = [Whisker(f.success, f.low, f.high, 0, 1, f.baseline) for f in self]
-        headings = ("verdict", "attack", "question", "success", "95% interval", "baseline")
+        headings = ("verdict", "attack", "question", "success", f"{100 * LEVEL:.2f}% interval", "baseline")
         parts: list[Part] = [Grid(headings, rows, (0, 1, 2), {4: drawn})]
         parts += [Note(f"{f.attack}: {f.detail}", "plain" if f.passed else "strong") for f in self]
         seen = {f.verdict for f in self}

@@ -49,17 +49,14 @@ def attack(case: Case) -> Finding | None:
     table = case.exhibit.table
     if table.num_rows < FEWEST or case.exhibit.mechanism in ("k_dgs", "noisy_counts", "columnized", "alpha_beta"):
         return None
-    own = (
-        {c.name for c in case.exhibit.manifest.columns if c.role in ("stratum", "weight", "copies", "bucket")}
-        if case.exhibit.manifest
-        else set()
-    )
-    for name in table.column_names:
-        told = _numbered(case, name) if name not in own and name not in case.exhibit.sensitive else None
-        if told:
+    manifest = case.exhibit.manifest
+    names = [n for n in table.column_names if n not in case.exhibit.sensitive]
+    if manifest is not None:
+        names = [column.name for column in manifest.columns if column.role == "public"]
+    for name in names:
+        if told := _numbered(case, name):
             return Finding.of_facts(NAME, table.num_rows, table.num_rows, f"column {name!r} {told}", "integrity")
-    looked = len(table.column_names) - len(own)
-    return Finding.of_facts(NAME, 0, table.num_rows, f"none of {looked} columns numbers the rows", "integrity")
+    return Finding.of_facts(NAME, 0, table.num_rows, f"none of {len(names)} columns numbers the rows", "integrity")
 
 
 def _numbered(case: Case, name: str) -> str | None:

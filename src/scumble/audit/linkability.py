@@ -1,16 +1,12 @@
 """Linkability of two releases: are rows of one matched to rows of the other, being the same person's?
 
-By public columns: a row is matched to a random one with the same values there; of n alike that is right once in n. The baseline is any row at all.
-
-By values too (`by_values`): of those alike, one that also has the same published sensitive values, where the pairs that are surely matched show
-how often a person is published alike. The baseline is the match by public columns alone: what is above it, the sensitive values give away.
+A row is matched to a random one with the same public values; of n alike that is right once in n. The baseline is any row at all.
 """
 
 import numpy as np
 
-from scumble.audit.averaging import FEWEST, linked
 from scumble.audit.case import Case
-from scumble.audit.exhibit import Codes, Exhibit, together
+from scumble.audit.exhibit import Exhibit, together
 from scumble.audit.finding import Finding, wilson
 
 NAME = "linkability"
@@ -22,12 +18,6 @@ def attack(case: Case) -> Finding | None:
     return max(found, key=lambda finding: finding.success, default=None)
 
 
-def by_values(case: Case) -> Finding | None:
-    """The same with the sensitive values."""
-    found = [each for other in case.others if (each := _values(case.exhibit, other)) is not None]
-    return max(found, key=lambda finding: finding.success - finding.baseline, default=None)
-
-
 def _public(ours: Exhibit, theirs: Exhibit) -> Finding:
     quasi = [name for name in ours.quasi if name in theirs.table.column_names]
     (a, b), count = together(quasi, ours.table, theirs.table)
@@ -36,50 +26,3 @@ def _public(ours: Exhibit, theirs: Exhibit) -> Finding:
     told = f"rows of {ours.name} are matched to rows of {theirs.name} by {', '.join(quasi) or 'no column'}, if both are of the same people"
     success, chance = right / len(a), 1 / max(1, len(b))
     return Finding(NAME, success, chance, *wilson(right, len(a)), told, "linkability", ours.words("Singling out"))
-
-
-def _values(ours: Exhibit, theirs: Exhibit) -> Finding | None:
-    """Expected, not measured: which row is whose is not known."""
-    quasi = [name for name in ours.quasi if name in theirs.table.column_names]
-    names = [name for name in ours.sensitive if name in theirs.sensitive]
-    (sure_a, sure_b), _ = linked(quasi, [ours.table, theirs.table], None)
-    if not names or len(sure_a) < FEWEST:
-        return None
-    (value_a, value_b), size = together(names, ours.table, theirs.table)
-    shares = [np.bincount(value, minlength=size) / len(value) for value in (value_a, value_b)]
-    stranger, same = float(shares[0] @ shares[1]), int((value_a[sure_a] == value_b[sure_b]).sum())
-    (a, b), count = together(quasi, ours.table, theirs.table)
-    (c, d), cells = together([*quasi, *names], ours.table, theirs.table)
-    others, alike = np.bincount(b, minlength=count)[a], np.bincount(d, minlength=cells)[c]
-    candidates = (others[others > 0], alike[others > 0])
-    ends = wilson(same, len(sure_a))
-    public, success, low, high = (
-        _matched(rate, stranger, *candidates) / len(a) for rate in (stranger, same / len(sure_a), *ends)
-    )
-    told = (
-        f"of {len(sure_a):,} rows that public columns match surely {same / len(sure_a):.1%} have the same published {' and '.join(names)}, "
-        f"of strangers {stranger:.1%}; that matches {success:.2%} of all rows, public columns alone {public:.2%}"
-    )
-    keyed = ours.manifest is not None and ours.manifest.randomness.keyed
-    uncovered = ours.words("Coins are keyed") if keyed else ""
-    return Finding(
-        f"{NAME} by values",
-        max(success, public),
-        public,
-        max(low, public),
-        max(high, public),
-        told,
-        "linkability",
-        uncovered,
-    )
-
-
-def _matched(rate: float, stranger: float, others: Codes, alike: Codes) -> float:
-    """Expected right matches. A person is published alike with probability A, a stranger with probability B; of n candidates a have the same value.
-
-    each of the a is the person's with probability A (1 - B) / D,  each other one with (1 - A) B / D,  D = A (1 - B) a + (1 - A) B (n - a)
-    """
-    own, other = rate * (1 - stranger), (1 - rate) * stranger
-    total = own * alike + other * (others - alike)
-    chosen = np.where((alike > 0) & ((own >= other) | (others == alike)), own, other)
-    return float(np.where(total > 0, chosen / np.where(total > 0, total, 1), 1 / others).sum())

@@ -75,7 +75,8 @@ def _attack(
 ) -> bool:
     from scumble.audit import case_of, run
     from scumble.audit.exhibit import CROWD
-    from scumble.cli.output import progress_bar
+    from scumble.cli.findings import print_findings
+    from scumble.cli.progress import progress_bar
 
     case = case_of(target, raw, others, quasi, sensitive, k or CROWD)
     if case.exhibit.release is not None and (quasi or sensitive or k):
@@ -87,52 +88,8 @@ def _attack(
     if format is Format.JSON:
         print_json([finding.to_dict() for finding in findings])
     else:
-        _print_findings(case, findings)
+        print_findings(case, findings)
     return all(finding.passed for finding in findings)
-
-
-QUESTIONS = {
-    "singling out": "Singling out: can a person's row be pointed at?",
-    "linkability": "Linkability: are rows of two publications told to be of one person?",
-    "inference": "Inference: can a person's sensitive value be guessed?",
-    "integrity": "Integrity: is it what it says it is?",
-}
-"""The questions of WP216, and ours."""
-
-STYLES = {"holds": "green", "open": "yellow", "broken": "bold red"}
-
-
-def _print_findings(case: Any, findings: list[Any]) -> None:
-    """The attacks, by the question that they answer."""
-    out, exhibit = console(), case.exhibit
-    rows = sum(table.num_rows for table in exhibit.tables)
-    by = f"release by {exhibit.mechanism}" if exhibit.release is not None else "table without a manifest"
-    scored = "scored by the raw table" if case.source is not None else "without the raw table"
-    out.print(f"{exhibit.name}: {by}, {rows:,} rows, {scored}", style="bold", markup=False)
-    for guess in exhibit.guesses:
-        out.print(f"  {guess}", markup=False)
-    for question, heading in QUESTIONS.items():
-        chosen = [finding for finding in findings if finding.question == question]
-        if chosen:
-            out.print()
-            out.print(heading, style="bold", markup=False)
-            for finding in chosen:
-                _print_finding(finding)
-    out.print()
-    broken = sum(not finding.passed for finding in findings)
-    opened = sum(finding.verdict == "open" for finding in findings)
-    told = f"{len(findings)} attacks: {broken} broken, {opened} open (said to be uncovered), {len(findings) - broken - opened} hold"
-    out.print(told, style="bold", markup=False)
-
-
-def _print_finding(finding: Any) -> None:
-    out = console()
-    numbers = f"{finding.success:.2%} [{finding.low:.2%}, {finding.high:.2%}], baseline {finding.baseline:.2%}"
-    out.print(f"  {finding.verdict:<7}", style=STYLES[finding.verdict], end="")
-    out.print(f"{finding.attack:<22}{numbers}", markup=False)
-    out.print(f"         {finding.detail}", style="dim", markup=False, soft_wrap=True)
-    if finding.verdict == "open":
-        out.print(f"         not covered: {finding.uncovered}", style="dim", markup=False, soft_wrap=True)
 
 
 def _examine(target: Path, raw: Path | None, lam: Any, delta: Any) -> list[Any]:

@@ -1,0 +1,48 @@
+"""What an audit prints: each attack in two lines, under the question that it answers."""
+
+from rich.console import Console
+
+from scumble.audit import Case, Finding
+from scumble.cli.output import console
+
+QUESTIONS = {
+    "singling out": "Singling out: can a person's row be pointed at?",
+    "linkability": "Linkability: are rows of two publications told to be of one person?",
+    "inference": "Inference: can a person's sensitive value be guessed?",
+    "integrity": "Integrity: is it what it says it is?",
+}
+"""The questions of WP216, and ours."""
+
+STYLES = {"holds": "green", "open": "yellow", "broken": "bold red"}
+
+
+def print_findings(case: Case, findings: list[Finding]) -> None:
+    """The attacks, by the question that they answer."""
+    out, exhibit = console(), case.exhibit
+    rows = sum(table.num_rows for table in exhibit.tables)
+    by = f"release by {exhibit.mechanism}" if exhibit.release is not None else "table without a manifest"
+    scored = "scored by the raw table" if case.source is not None else "without the raw table"
+    out.print(f"{exhibit.name}: {by}, {rows:,} rows, {scored}", style="bold", markup=False)
+    for guess in exhibit.guesses:
+        out.print(f"  {guess}", markup=False)
+    for question, heading in QUESTIONS.items():
+        chosen = [finding for finding in findings if finding.question == question]
+        if chosen:
+            out.print()
+            out.print(heading, style="bold", markup=False)
+            for finding in chosen:
+                _print_finding(out, finding)
+    out.print()
+    broken = sum(not finding.passed for finding in findings)
+    opened = sum(finding.verdict == "open" for finding in findings)
+    told = f"{len(findings)} attacks: {broken} broken, {opened} open (said to be uncovered), {len(findings) - broken - opened} hold"
+    out.print(told, style="bold", markup=False)
+
+
+def _print_finding(out: Console, finding: Finding) -> None:
+    numbers = f"{finding.success:.2%} [{finding.low:.2%}, {finding.high:.2%}], baseline {finding.baseline:.2%}"
+    out.print(f"  {finding.verdict:<7}", style=STYLES[finding.verdict], end="")
+    out.print(f"{finding.attack:<22}{numbers}", markup=False)
+    out.print(f"         {finding.detail}", style="dim", markup=False, soft_wrap=True)
+    if finding.verdict == "open":
+        out.print(f"         not covered: {finding.uncovered}", style="dim", markup=False, soft_wrap=True)
