@@ -61,3 +61,19 @@ def test_equal_keys_are_put_in_random_order(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(stream, "integers", lambda count, bits: plain(count, bits) & 1)
     firsts = [int(stream.permutation(3)[0]) for _ in range(3000)]
     assert min(np.bincount(firsts, minlength=3)) > 850
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_an_order_by_numbers_is_random_among_equal_ones(monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
+    """8 places with numbers 1, 0, 1, 0, ...: 24 orders of the zeros, n = 24,000, false alarm 1e-6; with one random key and with two."""
+    monkeypatch.setattr("scumble.entropy._few_equal", lambda by: not large)
+    stream, by = Entropy.seeded(6).stream("p"), np.array([1, 0] * 4, dtype=np.uint32) * np.uint32(70_000)
+    seen: dict[tuple[int, ...], int] = {}
+    for _ in range(24_000):
+        order = stream.permutation(8, by)
+        assert set(order[:4].tolist()) == {1, 3, 5, 7}
+        zeros = tuple(order[:4].tolist())
+        seen[zeros] = seen.get(zeros, 0) + 1
+    counts = np.array(list(seen.values()))
+    assert len(counts) == 24
+    assert ((counts - 1000) ** 2 / 1000).sum() < chi2.isf(1e-6, 23)

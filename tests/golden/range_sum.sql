@@ -1,7 +1,7 @@
 SELECT SUM(visits) FROM release WHERE visits >= 2 AND visits < 6 AND age > 50
 ----
 SELECT
-  CASE WHEN "visits" <= 1 THEN 0 WHEN "visits" BETWEEN 2 AND 5 THEN 2 ELSE 1 END AS c,
+  "visits" AS c0,
   COUNT(*) AS n,
   COUNT("visits") AS v0_n,
   SUM(CAST("visits" AS DOUBLE)) AS v0_s,

@@ -103,18 +103,21 @@ class DuckDB:
         """The result of a statement as Arrow."""
         return self._arrow(statement.sql(dialect=self.dialect))
 
-    def truth(self, predicate: exp.Expression, column: str, values: pa.Array) -> npt.NDArray[np.int8]:
-        """Evaluates the predicate on a table of the domain's values."""
-        domain = pa.table([values, pa.array(np.arange(len(values)))], names=[column, "scumble place"])
-        self._connection.register("scumble_domain", domain)
-        try:
+    def truths(self, asked: Sequence[tuple[exp.Expression, str, pa.Array]]) -> list[npt.NDArray[np.int8]]:
+        """Evaluates each predicate on a table of its domain's values, all in one statement."""
+        parts, start = [], 0
+        for i, (predicate, column, values) in enumerate(asked):
+            places = pa.array(np.arange(start, start := start + len(values)))
+            self._connection.register(f"scumble_domain_{i}", pa.table([values, places], [column, "scumble place"]))
             case = truth_case(predicate).sql(dialect=self.dialect)
-            result = self._arrow(
-                f'SELECT CAST({case} AS TINYINT) AS truth FROM scumble_domain ORDER BY "scumble place"'
-            )
+            parts.append(f'SELECT "scumble place", CAST({case} AS TINYINT) AS truth FROM scumble_domain_{i}')
+        try:
+            result = self._arrow(" UNION ALL ".join(parts) + " ORDER BY 1")
         finally:
-            self._connection.unregister("scumble_domain")
-        return np.asarray(result.column(0).combine_chunks().to_numpy(zero_copy_only=False))
+            for i in range(len(asked)):
+                self._connection.unregister(f"scumble_domain_{i}")
+        every = np.asarray(result.column(1).combine_chunks().to_numpy(zero_copy_only=False))
+        return np.split(every, np.cumsum([len(values) for _, _, values in asked])[:-1])
 
     def _arrow(self, sql: str) -> pa.Table:
         try:

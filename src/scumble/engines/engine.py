@@ -1,5 +1,6 @@
 """The protocol of an engine: another SQL system is one more file with these three things."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -23,8 +24,8 @@ class Engine(Protocol):
     def run(self, statement: exp.Expression) -> pa.Table:
         """The result of a statement."""
 
-    def truth(self, predicate: exp.Expression, column: str, values: pa.Array) -> npt.NDArray[np.int8]:
-        """The truth value of a predicate on one column, for each of the values; the published table is not touched."""
+    def truths(self, asked: Sequence[tuple[exp.Expression, str, pa.Array]]) -> list[npt.NDArray[np.int8]]:
+        """The truth values of predicates on one column each, for each of its values; the published table is not touched."""
 
 
 def truth_case(predicate: exp.Expression, unit: int = 1) -> exp.Expression:

@@ -12,7 +12,7 @@ from scumble.channel import Channel, Vector
 from scumble.errors import QueryError
 from scumble.query.compile import Question
 from scumble.query.normalize import Perturbed
-from scumble.query.packing import fields, raw_cells, unpacked
+from scumble.query.packing import fields, unpacked
 
 Tensor = npt.NDArray[np.float64]
 MOST_ROWS = 2_000_000
@@ -163,7 +163,7 @@ def _cell_index(question: Question, lines: pa.Table, rest: tuple[int, ...]) -> n
     )
     parts = [unpacked(numbers, *field) for field in fields(question.others, len(question.conditions.public_atoms))]
     for i, axis in enumerate(question.others):
-        if raw_cells(axis):
+        if axis.raw:
             parts[i] = axis.cells[axis.domain.encode(_column(lines, f"c{i}"), axis.name)]
     return np.ravel_multi_index(parts, rest)
 

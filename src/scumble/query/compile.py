@@ -22,7 +22,7 @@ from scumble.engines.engine import TABLE, Engine
 from scumble.errors import QueryError
 from scumble.query.merged import at_merged
 from scumble.query.normalize import Conditions, Perturbed, SetAtom, cut, take_apart
-from scumble.query.packing import packed, raw_cells
+from scumble.query.packing import grouped_raw, packed
 from scumble.query.parse import Aggregate, Group, Query
 
 
@@ -123,6 +123,7 @@ def compile_query(
         )
     )
     publics = [g for g in query.groups if not perturbed_column(g.expression, domains)]
+    others = grouped_raw(others, alone=not publics and not grouped and not conditions.public_atoms)
     summed = [a.value for a in query.aggregates if a.kind != "count" and a.value is not None]
     keys = _keys(conditions, publics, grouped, others, published)
     totals = [a.value for a in query.aggregates if a.kind == "sum" and a.value is not None]
@@ -191,7 +192,7 @@ def _keys(
     """What the lines of the statement are told apart by."""
     keys: list[Named] = [(f"g{i}", g.expression) for i, g in enumerate(publics)]
     keys += [(f"y{i}", exp.column(axis.name, quoted=True)) for i, axis in enumerate(grouped)]
-    keys += [(f"c{i}", exp.column(axis.name, quoted=True)) for i, axis in enumerate(others) if raw_cells(axis)]
+    keys += [(f"c{i}", exp.column(axis.name, quoted=True)) for i, axis in enumerate(others) if axis.raw]
     key = packed(others, conditions.public_atoms)
     keys += [("c", key)] if key is not None else []
     if published.stratum is not None and (grouped or others):

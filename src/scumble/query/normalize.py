@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sqlglot import exp
 
 from scumble.channel import Channel
@@ -30,6 +31,8 @@ class Perturbed:
     cells: npt.NDArray[np.intp]
     """The cell of each value."""
     count: int
+    raw: bool = False
+    """Whether the statement tells published values apart, which are put into their cells afterwards."""
 
     def collapsed(self, channel: Channel) -> Channel:
         """A channel of the column, between cells."""
@@ -42,6 +45,7 @@ class SetAtom:
 
     column: str
     states: npt.NDArray[np.int8]
+    """Of a WHERE: filled in when all its conditions are asked at once."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,27 @@ class PublicAtom:
     """A condition on public columns that is mixed with perturbed ones."""
 
     condition: exp.Expression
+
+
+@dataclass
+class Asked:
+    """The conditions on single perturbed columns, until their truth values are known."""
+
+    atoms: list[SetAtom] = field(default_factory=list)
+    predicates: list[tuple[exp.Expression, str, pa.Array]] = field(default_factory=list)
+
+    def atom(self, part: exp.Expression, column: str, domain: Domain) -> SetAtom:
+        """The condition; its truth values are to come."""
+        made = SetAtom(column, np.empty(domain.size, dtype=np.int8))
+        self.atoms.append(made)
+        self.predicates.append((part, column, domain.values))
+        return made
+
+    def fill(self, engine: Engine) -> None:
+        """Asks for all truth values in one statement: a round of the engine costs more than they do."""
+        if self.atoms:
+            for atom, truth in zip(self.atoms, engine.truths(self.predicates), strict=True):
+                atom.states[:] = truth
 
 
 @dataclass(frozen=True)
@@ -88,12 +113,13 @@ class Conditions:
 
 def take_apart(where: exp.Expression | None, domains: dict[str, Domain], engine: Engine) -> Conditions:
     """Splits a WHERE at its outermost ANDs into what is public and what is not."""
-    found = Conditions()
+    found, asked = Conditions(), Asked()
     for part in conjuncts(where):
         if set(_columns(part)) & set(domains):
-            found.trees.append(_tree(part, domains, engine, found.notes))
+            found.trees.append(_tree(part, domains, asked, found.notes))
         else:
             found.filter.append(part)
+    asked.fill(engine)
     return found
 
 
@@ -151,20 +177,20 @@ def _along(states: npt.NDArray[np.int8], place: int, rank: int) -> Truth:
     return (states == TRUE).reshape(shape), (states == FALSE).reshape(shape)
 
 
-def _tree(part: exp.Expression, domains: dict[str, Domain], engine: Engine, notes: list[str]) -> Node:
+def _tree(part: exp.Expression, domains: dict[str, Domain], asked: Asked, notes: list[str]) -> Node:
     names = _columns(part)
     perturbed = [name for name in names if name in domains]
     if not perturbed:
         return PublicAtom(part)
     if len(names) == 1:
         _note_unknown(part, names[0], domains[names[0]], notes)
-        return SetAtom(names[0], engine.truth(part, names[0], domains[names[0]].values))
+        return asked.atom(part, names[0], domains[names[0]])
     if isinstance(part, exp.Paren):
-        return _tree(part.this, domains, engine, notes)
+        return _tree(part.this, domains, asked, notes)
     if isinstance(part, exp.Not):
-        return Tree("not", [_tree(part.this, domains, engine, notes)])
+        return Tree("not", [_tree(part.this, domains, asked, notes)])
     if isinstance(part, exp.And | exp.Or):
-        inner = [_tree(p, domains, engine, notes) for p in (part.left, part.right)]
+        inner = [_tree(p, domains, asked, notes) for p in (part.left, part.right)]
         return Tree("and" if isinstance(part, exp.And) else "or", inner)
     others = ", ".join(repr(n) for n in names if n != perturbed[0])
     raise QueryError(

@@ -5,6 +5,7 @@ type spare a conversion of every row.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,32 @@ from sqlglot import exp
 from scumble.domain import Domain, Grid
 from scumble.engines.engine import truth_case
 from scumble.query.normalize import Perturbed, PublicAtom
+from scumble.release.encode import is_text
 
 MANY_CELLS = 32
 """From here on a column's published value is grouped by itself, and put into its cell afterwards."""
 
+MANY_VALUES = 4096
+"""Up to here that is done for a column that is the only thing to tell apart: engines group a column of codes faster than they compare it."""
 
-def raw_cells(axis: Perturbed) -> bool:
-    """Whether the statement gives the published value instead of its cell."""
-    return axis.count > MANY_CELLS
+MANY_WORDS = 4
+"""From here on the cell of a word is looked up in a list: engines do that once for each word of a file, and compare once for each row."""
+
+LONG_LIST = 512
+"""Beyond this, looking words up one after another is slow even when it is done once."""
+
+
+def grouped_raw(axes: Sequence[Perturbed], alone: bool) -> list[Perturbed]:
+    """The axes, with a mark on those whose published value the statement gives instead of its cell."""
+    single = alone and len(axes) == 1
+    return [
+        replace(a, raw=a.count > MANY_CELLS or (single and a.count > 1 and a.domain.size <= MANY_VALUES)) for a in axes
+    ]
 
 
 def fields(others: Sequence[Perturbed], atoms: int) -> list[tuple[int, int]]:
     """First bit and number of bits of each axis, and then of each public condition; no bits where none are needed."""
-    widths = [0 if raw_cells(axis) else (axis.count - 1).bit_length() for axis in others] + [2] * atoms
+    widths = [0 if axis.raw else (axis.count - 1).bit_length() for axis in others] + [2] * atoms
     starts = np.concatenate([[0], np.cumsum(widths)])
     return [(int(start), width) for start, width in zip(starts, widths, strict=False)]
 
@@ -58,12 +72,28 @@ def _cell_case(axis: Perturbed, unit: int) -> exp.Expression:
     column = exp.column(axis.name, quoted=True)
     lengths = [len(_runs(axis.cells == cell)) if isinstance(axis.domain, Grid) else 0 for cell in range(axis.count)]
     default = int(np.lexsort((np.bincount(axis.cells, minlength=axis.count), np.array(lengths)))[-1])
+    if is_text(axis.domain.type) and int((axis.cells != default).sum()) >= MANY_WORDS and axis.domain.size <= LONG_LIST:
+        return _looked_up(column, axis, unit)
     ifs = [
         exp.If(this=_membership(column, axis.domain, axis.cells == cell), true=exp.Literal.number(cell * unit))
         for cell in range(axis.count)
         if cell != default
     ]
     return exp.Case(ifs=ifs, default=exp.Literal.number(default * unit))
+
+
+def _looked_up(column: exp.Column, axis: Perturbed, unit: int) -> exp.Expression:
+    """The same by the place of the value in a list of all words, and the number that stands there in a second list."""
+    words = [
+        (exp.convert(v), int(cell))
+        for v, cell in zip(axis.domain.values.to_pylist(), axis.cells, strict=True)
+        if v is not None
+    ]
+    place = exp.func("LIST_POSITION", exp.Array(expressions=[word for word, _ in words]), column)
+    numbers = exp.Array(expressions=[exp.Literal.number(cell * unit) for _, cell in words])
+    found = exp.func("LIST_EXTRACT", numbers, place)
+    missing = [int(cell) for v, cell in zip(axis.domain.values.to_pylist(), axis.cells, strict=True) if v is None]
+    return exp.Coalesce(this=found, expressions=[exp.Literal.number(missing[0] * unit)]) if missing else found
 
 
 def _membership(column: exp.Column, domain: Domain, members: npt.NDArray[np.bool_]) -> exp.Expression:

@@ -59,13 +59,16 @@ class Vocabulary:
         numbers = pa.array([self._numbers.get(word) for word in words], pa.int32())
         return numbers.take(column.indices) if words else pa.nulls(len(column), pa.int32())
 
-    def decode(self, column: pa.Array) -> pa.Array:
-        """Numbers as a dictionary in sorted order."""
+    def ranks(self, column: pa.Array) -> pa.Array:
+        """Numbers by the order of the words."""
         words = sorted(self._numbers)
         ranks = np.empty(len(words), dtype=np.int32)
         ranks[[self._numbers[word] for word in words]] = np.arange(len(words), dtype=np.int32)
-        indices = pa.array(ranks).take(column) if words else column
-        return pa.DictionaryArray.from_arrays(indices, pa.array(words, self._kind))
+        return pa.array(ranks).take(column) if words else column
+
+    def decode(self, column: pa.Array) -> pa.Array:
+        """Numbers as a dictionary in sorted order."""
+        return pa.DictionaryArray.from_arrays(self.ranks(column), pa.array(sorted(self._numbers), self._kind))
 
 
 class PublicColumn:
@@ -105,6 +108,10 @@ class PublicColumn:
         """The narrow form as it is written."""
         return self._vocabulary.decode(column) if self._vocabulary else column
 
+    def key(self, column: pa.Array) -> pa.Array:
+        """What rows may be ordered by: never the numbers of words, which tell in what order they first came up."""
+        return self._vocabulary.ranks(column) if self._vocabulary else column
+
 
 @dataclass(frozen=True)
 class SensitiveColumn:
@@ -116,6 +123,10 @@ class SensitiveColumn:
     def encode(self, column: pa.Array) -> pa.Array:
         """True codes; they do not leave the memory of the publishing process."""
         return pa.array(self.domain.encode(column, self.name))
+
+    def key(self, column: pa.Array) -> pa.Array:
+        """What rows may be ordered by: codes have the order of the public domain."""
+        return column
 
     def decode(self, column: pa.Array) -> pa.Array:
         """Published codes as values."""
@@ -134,6 +145,10 @@ class NumberColumn:
     """A column that the mechanism adds: the number of a row's sub-table, or its weight."""
 
     name: str
+
+    def key(self, column: pa.Array) -> pa.Array:
+        """What rows may be ordered by."""
+        return column
 
     def decode(self, column: pa.Array) -> pa.Array:
         """It is written as it is."""

@@ -10,7 +10,7 @@ def counted_place(manifest: Manifest) -> str:
     record = manifest.counted
     assert record is not None
     if record.matrix == "anatomy":
-        return "`rows*`, in random order, and beside them `values.parquet`"
+        return "`rows*`, rows of like values together and otherwise in random order, and beside them `values.parquet`"
     if record.tables is None:
         many = len(manifest.data) > 1
         return "`data/*.parquet`, sorted by value" if many else "`data.parquet`, sorted by value"

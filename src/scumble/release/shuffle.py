@@ -1,16 +1,20 @@
-"""A uniformly random order for a table of any size, in bounded memory.
+"""An order that tells nothing, for a table of any size, in bounded memory.
 
 The order of a source tells things (a table sorted by diagnosis gives every diagnosis away), so a release has an order of its
-own. Each row goes to one of K buckets at random; each bucket is put into random order when it is written. That is a
-uniformly random permutation of all rows, given their number in each bucket, whatever K is. What does not fit into memory
-waits in files beside the release; only perturbed rows come here.
+own. Each row goes to one of K buckets at random. Each bucket is put into random order and then sorted, stably, by published
+values that repeat themselves: like values stand together, so that files are small and fast to read. Given what is published in a bucket,
+its order is a function of that and of fresh coins; neither the source's order nor a true value has a part in it. What does
+not fit into memory waits in files beside the release; only perturbed rows come here.
 """
 
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.ipc
 
 from scumble.entropy import Stream
@@ -42,6 +46,38 @@ def scatter(batch: pa.RecordBatch, buckets: int, stream: Stream) -> list[pa.Reco
     return [grouped.slice(int(a), int(b - a)) for a, b in itertools.pairwise(ends)]
 
 
+def alike(columns: Sequence[pa.Array], rows: int) -> npt.NDArray[np.uint32] | None:
+    """A number for each row by which rows of like values come together: the columns of whole numbers, those of the fewest values first.
+
+    So many of them as leave two rows and more with the same number, on average; none where there is no such column.
+
+    >>> alike([pa.array([1, 0, 1, 0]), pa.array([0.5, 0.1, 0.2, 0.3])], 4).tolist()
+    [1, 0, 1, 0]
+    """
+    keys = sorted((key for column in columns if (key := _ranks(column)) is not None), key=lambda key: key[1])
+    packed, states = None, 1
+    for ranks, size in keys:
+        if 2 * states * size > rows:
+            break
+        packed, states = ranks if packed is None else packed * np.uint32(size) + ranks, states * size
+    return packed
+
+
+def _ranks(column: pa.Array) -> tuple[npt.NDArray[np.uint32], int] | None:
+    """Whole numbers counted from their smallest, a missing one as the next after the largest, and how many there may be."""
+    if not pa.types.is_integer(column.type) or column.null_count == len(column):
+        return None
+    ends = pc.min_max(column).as_py()
+    size = ends["max"] - ends["min"] + 1 + bool(column.null_count)
+    if size > 1 << 16:
+        return None
+    filled = column.fill_null(ends["max"]).to_numpy(zero_copy_only=False)
+    ranks = (filled - filled.dtype.type(ends["min"])).astype(np.uint32)
+    if column.null_count:
+        ranks[column.is_null().to_numpy(zero_copy_only=False)] = size - 1
+    return ranks, size
+
+
 class Buckets:
     """K growing parts of a table."""
 
@@ -52,6 +88,8 @@ class Buckets:
         self._writers: list[pa.RecordBatchStreamWriter] = []
         self._held = 0
         self.rows = np.zeros(count, dtype=np.int64)
+        self.missing = dict.fromkeys(schema.names, False)
+        """Which columns have missing values."""
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -62,6 +100,8 @@ class Buckets:
             self._parts[i].append(part)
             self.rows[i] += part.num_rows
             self._held += part.nbytes
+            for name, column in zip(part.schema.names, part.columns, strict=True):
+                self.missing[name] |= column.null_count > 0
         if self._held > MEMORY:
             self._spill()
 
@@ -70,10 +110,9 @@ class Buckets:
         for writer in self._writers:
             writer.close()
 
-    def shuffled(self, index: int, stream: Stream) -> pa.Table:
-        """The rows of one bucket in random order; the bucket is empty afterwards."""
-        table = pa.Table.from_batches(self._take(index), self.schema).combine_chunks()
-        return table.take(pa.array(stream.permutation(table.num_rows)))
+    def take(self, index: int) -> pa.Table:
+        """The rows of one bucket, in the order in which they came; the bucket is empty afterwards."""
+        return pa.Table.from_batches(self._take(index), self.schema).combine_chunks()
 
     def _take(self, index: int) -> list[pa.RecordBatch]:
         parts, self._parts[index] = self._parts[index], []

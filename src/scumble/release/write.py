@@ -1,7 +1,8 @@
-"""Published rows into files: shuffled, as Parquet without anything that the rows themselves do not tell, each with its hash."""
+"""Published rows into files: in an order of their own, as Parquet without anything that the rows themselves do not tell, each with its hash."""
 
 import base64
 import hashlib
+import inspect
 import itertools
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -13,9 +14,9 @@ import pyarrow.parquet as pq
 
 from scumble.entropy import Entropy
 from scumble.progress import Progress
-from scumble.release.encode import Column, decode_table, is_text, published_type
+from scumble.release.encode import Column, SensitiveColumn, decode_table, is_text, published_type
 from scumble.release.manifest import FileRecord
-from scumble.release.shuffle import Buckets
+from scumble.release.shuffle import Buckets, alike
 
 PART_ROWS = 4_000_000
 """Rows of a data file, about: larger tables have several, written side by side."""
@@ -23,9 +24,12 @@ PART_ROWS = 4_000_000
 LOOK = 0.1
 """Seconds after which the progress of writing is told anew."""
 
+PAGES = {"max_rows_per_page": 1 << 20} if "max_rows_per_page" in inspect.signature(pq.ParquetWriter).parameters else {}
+"""Pages end by their size alone, as in an Arrow that does not limit their rows: readers are a quarter faster."""
+
 
 class Shelf:
-    """Writes the rows of filled buckets, in random order, under a name: `data.parquet`, or `data/part-000.parquet` and so on."""
+    """Writes the rows of filled buckets, each in an order of its own, under a name: `data.parquet`, or `data/part-000.parquet` and so on."""
 
     def __init__(
         self, columns: list[Column], buckets: Buckets, entropy: Entropy, folder: Path, name: str = "data"
@@ -56,7 +60,16 @@ class Shelf:
 
     def schema(self) -> pa.Schema:
         """The columns as they are written."""
-        return decode_table(self._columns, self._buckets.schema.empty_table()).schema
+        fields = decode_table(self._columns, self._buckets.schema.empty_table()).schema
+        return pa.schema(
+            field.with_nullable(self._missing(column)) for column, field in zip(self._columns, fields, strict=True)
+        )
+
+    def _missing(self, column: Column) -> bool:
+        """Whether a column has missing values; one that has none is read faster where the file says so."""
+        if isinstance(column, SensitiveColumn):
+            return bool(column.domain.values.null_count)
+        return self._buckets.missing[column.name]
 
     def _parts(self) -> list[tuple[str, range]]:
         buckets = len(self._buckets)
@@ -70,26 +83,33 @@ class Shelf:
         ]
 
     def _write_part(self, path: str, buckets: range) -> FileRecord:
-        rows = 0
-        with parquet_writer(self._folder / path, self.schema()) as writer:
+        rows, schema = 0, self.schema()
+        with parquet_writer(self._folder / path, schema) as writer:
             for index in buckets:
                 if self._stopped.is_set():
                     raise CancelledError
-                stream = self._entropy.stream("order", self._name, index)
-                table = decode_table(self._columns, self._buckets.shuffled(index, stream))
-                writer.write_table(table, row_group_size=1 << 20)
+                table = self._ordered(index)
+                writer.write_table(table.cast(schema), row_group_size=1 << 20)
                 rows += table.num_rows
                 self._written[index] = True
         return file_record(self._folder, path, rows)
+
+    def _ordered(self, index: int) -> pa.Table:
+        """The rows of a bucket as they are written."""
+        narrow = self._buckets.take(index)
+        keys = [c.key(part.combine_chunks()) for c, part in zip(self._columns, narrow.columns, strict=True)]
+        stream = self._entropy.stream("order", self._name, index)
+        order = stream.permutation(narrow.num_rows, alike(keys, narrow.num_rows))
+        return decode_table(self._columns, narrow.take(pa.array(order)))
 
 
 def parquet_writer(path: Path, schema: pa.Schema, *, repetitive: bool = False) -> pq.ParquetWriter:
     """No statistics (a shuffled table cannot use them), no pandas index, no path: of metadata only the types that came in."""
     worth = repetitive or [f.name for f in schema if not pa.types.is_floating(f.type) and not is_text(f.type)]
     writer = pq.ParquetWriter(
-        path, schema, compression="snappy", use_dictionary=worth, write_statistics=False, store_schema=False
+        path, schema, compression="snappy", use_dictionary=worth, write_statistics=False, store_schema=False, **PAGES
     )
-    plain = pa.schema([pa.field(f.name, published_type(f.type)) for f in schema])
+    plain = pa.schema([pa.field(f.name, published_type(f.type), f.nullable) for f in schema])
     writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize().to_pybytes()).decode()})
     return writer
 
