@@ -1,9 +1,10 @@
 """Order: does the place of a row tell where it stood in the source, or which rows belong together?
 
-With the raw table each row has a score, the mean place of its public values there; and another one, how many people with these public values have its
-sensitive value, which is higher where values were kept. In a shuffled release scores come in random order, so both their correlation with the
-place and that of neighbours with each other have mean 0 and variance 1/(n - 1). Without the raw table, neighbours must not have the same value more often than in random order. A table that is sorted by what it publishes tells nothing by that; there only the
-order within equal rows of the columns it is sorted by is looked at.
+With the raw table each row has a score, the mean place of its public values there; and another one, how many people with these
+public values have its sensitive value, which is higher where values were kept. In a release whose order is random, scores neither rise nor
+fall with the place, and those of neighbours are not alike. Without the raw table, neighbours must not have the same value
+more often than in random order. A table that is sorted by what it publishes, as a whole or piece by piece, tells nothing by that: everything is looked at among
+rows that are equal in the columns it is sorted by.
 
 The success is the share of pairs of rows whose order in the source is told right, 1/2 + asin(r)/pi; 1/2 is a coin. Both signs and all
 statistics are looked at, and the interval is wide enough for that.
@@ -24,6 +25,15 @@ from scumble.audit.finding import LEVEL, Finding
 NAME = "order"
 
 Numbers = npt.NDArray[np.float64]
+
+PIECE = 1 << 17
+"""Rows of a piece, at least, where a table was written in pieces that are sorted each by itself."""
+
+ROUNDING = 1e-9
+"""Differences of scores, as a share of their range, that come from rounding alone."""
+
+LONG = 10
+"""Runs of so many rows are long enough for what is said of the scores of neighbours."""
 
 
 def attack(case: Case) -> Finding | None:
@@ -64,49 +74,60 @@ Sign = tuple[float, float, str]
 def _against_raw(case: Case) -> list[Sign]:
     """Scores against places, and of neighbours against each other."""
     groups, exhibit, raw = case.groups, case.exhibit, case.raw
-    if _sorted_by(exhibit.table):
-        return []
     mean = np.bincount(groups.raw, weights=np.arange(len(groups.raw)), minlength=groups.count) / np.maximum(
         groups.people, 1
     )
-    found = _of_scores(mean[groups.published][groups.people[groups.published] > 0], "the place in the raw table")
+    known = groups.people[groups.published] > 0
+    run = sorted_runs(exhibit.table)[1]
+    found = _of_scores(mean[groups.published][known], run[known], "the place in the raw table")
     for name in exhibit.sensitive if exhibit.perturbed else []:
         assert raw is not None
         assert exhibit.manifest is not None
         cells = Cells(groups.raw, exhibit.codes(name, raw), exhibit.manifest.domains[name].size)
         kept = cells.at(groups.published, exhibit.codes(name)) / groups.people[groups.published]
-        found += _of_scores(kept, f"which {name} were kept")
+        found += _of_scores(kept, run, f"which {name} were kept")
     return found
 
 
-def _of_scores(score: Numbers, told: str) -> list[Sign]:
-    if len(score) < 3 or np.ptp(score) == 0:
-        return []
-    return [
-        _sign(_correlation(np.arange(len(score), dtype=float), score), len(score), told),
-        _sign(_correlation(score[:-1], score[1:]), len(score), f"{told}, of neighbours"),
+def _of_scores(score: Numbers, run: Codes, told: str) -> list[Sign]:
+    """Scores among the rows of each run: do they rise with the place, and are neighbours alike?
+
+    In a run of s rows with centred scores x and places i, both in any order alike likely, sum i x has mean 0 and variance
+    S_ii S_xx / (s - 1), and the sum over neighbours of x x' has mean -S_xx / s and a variance of about S_xx^2 / s, S the sums of squares.
+    """
+    size = np.bincount(run)
+    score = score / max(float(np.ptp(score)), 1e-300) if len(score) else score
+    x = score - (np.bincount(run, weights=score) / np.maximum(size, 1))[run]
+    place = np.arange(len(run)) - (np.bincount(run, weights=np.arange(len(run))) / np.maximum(size, 1))[run]
+    x[np.abs(x) < ROUNDING] = 0
+    squares = np.bincount(run, weights=x * x)
+    spread = squares * np.bincount(run, weights=place * place) / np.maximum(size - 1, 1)
+    found = [
+        _sign(
+            float((place * x).sum()), float(spread.sum()), float(np.sqrt(squares.sum() * (place * place).sum())), told
+        )
     ]
+    pair = (run[1:] == run[:-1]) & (size[run[1:]] >= LONG)
+    long = size >= LONG
+    expected = -float((squares[long] / size[long]).sum())
+    alike = float((x[1:] * x[:-1])[pair].sum()) - expected
+    variance = float((squares[long] ** 2 / size[long]).sum())
+    found.append(_sign(alike, variance, float(squares[long].sum()), f"{told}, of neighbours"))
+    return [sign for sign in found if sign is not None]
 
 
-def _correlation(a: Numbers, b: Numbers) -> float:
-    spread = float(np.std(a) * np.std(b))
-    return float(np.mean((a - a.mean()) * (b - b.mean()))) / spread if spread > 0 else 0.0
-
-
-def _sign(correlation: float, rows: int, told: str) -> Sign:
-    return abs(correlation) * math.sqrt(rows - 1), abs(correlation), told
+def _sign(sum: float, variance: float, most: float, told: str) -> Sign | None:
+    """A sum that has mean 0 in random order, in standard deviations and as a share of the most that it can be."""
+    return (abs(sum) / math.sqrt(variance), min(1.0, abs(sum) / most), told) if variance > 0 and most > 0 else None
 
 
 def _signs(table: pa.Table) -> list[Sign]:
     """For each column, whether neighbours have the same value more often than by chance, within what the table is sorted by."""
-    sorted_by = _sorted_by(table)
-    (block,), _ = together(sorted_by, table)
-    edges = np.flatnonzero(np.diff(block, prepend=block[0] - 1))
-    size = np.diff(np.append(edges, len(block)))
-    run = np.repeat(np.arange(len(size)), size)
+    names, run = sorted_runs(table)
+    size = np.bincount(run)
     found = []
     for name in table.column_names:
-        if name not in sorted_by:
+        if name not in names:
             (codes,), count = together([name], table)
             sign = _neighbours(codes, count, run, size, name)
             found += [sign] if sign is not None else []
@@ -135,20 +156,27 @@ def _neighbours(codes: Codes, count: int, run: Codes, size: Codes, name: str) ->
     )
 
 
-def _sorted_by(table: pa.Table) -> list[str]:
-    """The columns by which the rows are sorted, first, second, and so on; rising or falling."""
+def sorted_runs(table: pa.Table) -> tuple[list[str], Codes]:
+    """The columns by which the rows are sorted, rising or falling, piece by piece; and the number of each row's run of equal ones.
+
+    >>> names, run = sorted_runs(pa.table({"x": [1, 3, 2, 3], "y": [1, 1, 2, 2]}))
+    >>> names, run.tolist()
+    (['y', 'x'], [0, 1, 2, 3])
+    """
     found: list[str] = []
     same = np.ones(table.num_rows - 1, dtype=np.bool_)
+    pieces = table.num_rows // PIECE
     while same.any():
         for name in table.column_names:
             if name in found:
                 continue
             (codes,), count = together([name], table)
-            step = np.diff(codes)[same]
-            if count > 1 and (np.all(step >= 0) or np.all(step <= 0)) and step.any():
+            step = np.diff(codes)
+            inside = step[same]
+            if count > 1 and inside.any() and min((inside < 0).sum(), (inside > 0).sum()) <= (0 if found else pieces):
                 found.append(name)
-                same &= np.diff(codes) == 0
+                same &= step == 0
                 break
         else:
             break
-    return found
+    return found, np.concatenate([[0], np.cumsum(~same)])

@@ -125,8 +125,10 @@ class SensitiveColumn:
         return pa.array(self.domain.encode(column, self.name))
 
     def key(self, column: pa.Array) -> pa.Array:
-        """What rows may be ordered by: codes have the order of the public domain."""
-        return column
+        """What rows may be ordered by: the place of a value among all in rising order, a missing one last."""
+        ranks = np.empty(self.domain.size, dtype=np.int32)
+        ranks[pc.sort_indices(self.domain.values).to_numpy()] = np.arange(self.domain.size, dtype=np.int32)
+        return pa.array(ranks).take(column)
 
     def decode(self, column: pa.Array) -> pa.Array:
         """Published codes as values."""
