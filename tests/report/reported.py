@@ -65,6 +65,7 @@ KINDS: dict[str, tuple[Callable[[], pa.Table], list[str] | None, dict[str, Any]]
     "columnized": (people, SMALL, {"mechanism": "columnized", "epsilon": 2, "settings": {"k": 5, "delta": 1e-5, "schema": [["age", "sex"], ["sex", "disease"]]}}),
     "transactions": (ratings, None, {"mechanism": "columnized", "epsilon": 2, "drop": ["who"], "settings": {"k": 5, "delta": 1e-5, "user": "who", "item": "movie", "value": "stars", "schema": [[0, 1], [10, 11], [20, 21]]}}),
     "anatomy": (people, SMALL, {"mechanism": "anatomy", "sensitive": "disease", "domains": DOMAIN, "settings": {"l": 2}}),
+    "generalized": (people, SMALL, {"mechanism": "perturbed_generalization", "sensitive": "disease", "domains": DOMAIN, "gamma": 9, "settings": {"k": 5}}),
     "alpha_beta": (tuples, None, {"mechanism": "alpha_beta", "sensitive": ["x", "y"], "domains": {"x": {"low": 0, "high": 29}, "y": {"low": 0, "high": 29}}, "rho1": "1/10", "rho2": "1/2"}),
 }  # fmt: skip
 

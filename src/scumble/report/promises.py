@@ -110,6 +110,7 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     f"{fraction(g.parameters['rho1'])} is believed with less than {fraction(g.parameters['rho2'])} after seeing that the published row has it.",
     "amplification": _odds,
     "joint_amplification": _odds,
+    "sampled_amplification": _odds,
     "subtable_posterior": lambda g: f"For whoever believes the table's own shares, no protected value of {_columns(g)} is believed with more than "
     f"{fraction(g.parameters['rho2'])} after seeing a row.",
     "value_odds": lambda g: f"Seeing a person's row multiplies the odds of each value of {_columns(g)} by at most its own factor, "
@@ -154,7 +155,7 @@ def belief(guarantees: Sequence[Guarantee]) -> Belief | None:
     """The strongest bound for every prior that the guarantees give; None where they bound something else."""
     for guarantee in guarantees:
         given = guarantee.parameters
-        if guarantee.kind in ("amplification", "joint_amplification"):
+        if guarantee.kind in ("amplification", "joint_amplification", "sampled_amplification"):
             about = f"anything about a person's {_columns(guarantee)}"
             return _by_factor(about, given["gamma"], "every attacker, whoever else's row is known")
         if guarantee.kind == "tuple_membership":

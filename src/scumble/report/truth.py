@@ -2,9 +2,10 @@
 
 import pyarrow as pa
 
+from scumble.audit.recode import merged
 from scumble.errors import ReleaseError, SchemaError, did_you_mean
 from scumble.evaluate import Truth
-from scumble.release.manifest import ColumnRecord, Manifest, representative
+from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 from scumble.tables import Table
 
@@ -27,7 +28,7 @@ def true_table(raw: Table, release: Release) -> pa.Table:
     for column in manifest.columns:
         if column.merged:
             place = table.column_names.index(column.name)
-            table = table.set_column(place, column.name, _merge(table.column(column.name), column))
+            table = table.set_column(place, column.name, merged(table.column(column.name), column))
     return table
 
 
@@ -36,9 +37,3 @@ def kept(manifest: Manifest) -> list[str]:
     roles = (manifest.counted.transactions if manifest.counted is not None else None) or {}
     invented = {roles.get("user"), roles.get("pattern")}
     return [c.name for c in manifest.columns if c.role in KEPT and c.name not in invented]
-
-
-def _merge(values: pa.ChunkedArray, column: ColumnRecord) -> pa.Array:
-    coded = values.combine_chunks().dictionary_encode()
-    stands = [representative(column.merged or [], each) for each in coded.dictionary.to_pylist()]
-    return pa.array(stands).take(coded.indices)

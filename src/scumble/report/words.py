@@ -40,7 +40,9 @@ NO_NEIGHBOURS = ROW + "The guarantee is not differential privacy, so no neighbou
 
 LOCAL_DP = "Differential privacy, local model"
 SERVER_DP = "Differential privacy, server model"
-NO_DP = "No model of the standard: the bound is on what is believed about a row, by whoever believes the table's own shares"
+NO_DP = (
+    "No model of the standard: the bound is on what is believed about a row, by whoever believes the table's own shares"
+)
 K_MODEL = "K-anonymity"
 
 WORDS: dict[str, Words] = {
@@ -126,6 +128,18 @@ WORDS: dict[str, Words] = {
         SERVER_DP,
         CENTRAL,
         ADD_REMOVE,
+    ),
+    "perturbed_generalization": Words(
+        "Rows were put into groups that are alike in their public columns; of each group one row, drawn at random, is published with ranges instead of its public "
+        "values, and with its sensitive value kept with a public probability or replaced.",
+        (
+            "Generalization: public values become the ranges or sets of their group.",
+            "Sampling: one record of each group.",
+            REPLACED,
+        ),
+        SERVER_DP,
+        CENTRAL,
+        REPLACE_ONE,
     ),
     "anatomy": Words(
         "Rows were put into buckets; public columns and sensitive values are published in two tables that only the bucket connects.",

@@ -82,9 +82,7 @@ def _measured(subject: Subject) -> Measured:
         truth = Truth(table, manifest.public, manifest.sensitive, manifest.domains)
         dimensions = (0, 1, 2) if manifest.public else (0,)
         wanted = min(QUESTIONS, max(30, table.num_rows // 60))
-        return measure(
-            release, truth, Workload.counts(truth, size=wanted, dimensions=dimensions, floor=FLOOR, seed=1)
-        )
+        return measure(release, truth, Workload.counts(truth, size=wanted, dimensions=dimensions, floor=FLOOR, seed=1))
     names = subject.protected[:6] + manifest.public[:3]
     sets = [*((name,) for name in names), *itertools.combinations(names, 2)]
     columns = [[exp.column(name, quoted=True) for name in each] for each in sets]

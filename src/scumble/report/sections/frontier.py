@@ -33,7 +33,8 @@ Numbers = npt.NDArray[np.float64]
 
 def frontier(subject: Subject) -> Section:
     """The section."""
-    names = [name for name in subject.manifest.sensitive if subject.manifest.domains[name].size <= MOST_VALUES]
+    perturbed = subject.manifest.sensitive if subject.manifest.counted is None else []
+    names = [name for name in perturbed if subject.manifest.domains[name].size <= MOST_VALUES]
     if not names:
         return Section("frontier", TITLE, why_not=_why_not(subject))
     name = names[0]
@@ -113,6 +114,6 @@ def _largest(channel: Channel, prior: Numbers) -> float:
 
 
 def _why_not(subject: Subject) -> str:
-    if subject.manifest.sensitive:
+    if subject.manifest.sensitive and subject.manifest.counted is None:
         return "The sensitive columns have so many values that posteriors are not computed here; scumble plan prints them for a spec."
-    return "This release has no perturbed column, so there is no retention to choose. scumble compare measures mechanisms beside each other on the raw table."
+    return "The privacy of this release is not set by a retention alone, so there is no curve to compute. scumble compare measures mechanisms beside each other on the raw table."

@@ -19,6 +19,10 @@ ROLES = {
     "copies": "added: copies",
     "bucket": "added: bucket",
     "count": "added: count",
+    "low": "public, low end",
+    "high": "public, high end",
+    "set": "public, set",
+    "size": "added: size",
 }
 MOST_COLUMNS = 60
 MOST_GROUPS = 30

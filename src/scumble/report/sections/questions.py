@@ -113,7 +113,7 @@ def _alone(subject: Subject, alone: float) -> str:
 
 def _untested(subject: Subject, name: str) -> str:
     if name == "singling out":
-        return "No column is published row by row: rows are counted by their values, and rare ones are left out."
+        return "No public column is published row by row, so no row is alone with its values."
     return "No attack of this version tests this on such a release; read what the release says of it."
 
 
