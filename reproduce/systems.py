@@ -142,9 +142,10 @@ def answers(pool: Pool, made: Plan, seed: int) -> Numbers:
 
 def anatomy(pool: Pool, diversity: int, seed: int) -> Numbers:
     found = anatomize(pool.table.codes, pool.table.size, diversity, Entropy.seeded(seed).stream("anatomy"))
-    kept = np.where(found.bucket < 0, len(found.values), found.bucket)
-    matching = pool.counts(kept, len(found.values) + 1)[:, :-1]
-    return np.asarray(matching @ (found.values / found.values.sum(axis=1, keepdims=True)))
+    values = found.values.toarray()
+    kept = np.where(found.bucket < 0, len(values), found.bucket)
+    matching = pool.counts(kept, len(values) + 1)[:, :-1]
+    return np.asarray(matching @ (values / values.sum(axis=1, keepdims=True)))
 
 
 def errors(pool: Pool, rho1: float, level: float) -> dict[str, list[float]]:

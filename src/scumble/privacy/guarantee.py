@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from pydantic import BaseModel, ConfigDict
 
@@ -152,6 +153,16 @@ def at_most(value: float) -> str:
     if short >= value or value == 0:
         return f"{short:.6g}"
     return f"{short + 10.0 ** (math.floor(math.log10(abs(value))) - 5):.6g}"
+
+
+def at_most_share(value: float) -> str:
+    """A share as the fraction that it is, where that is a short one; else rounded up.
+
+    >>> at_most_share(1 / 3), at_most_share(0.5), at_most_share(0.31415926)
+    ('1/3', '1/2', '0.31416')
+    """
+    near = Fraction(value).limit_denominator(1000)
+    return str(near) if float(near) == value else at_most(value)
 
 
 BREACH = (0.1, 0.95)

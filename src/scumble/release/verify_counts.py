@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from scumble.engines.counting import least_count, most_count
+from scumble.privacy.guarantee import at_most_share
 from scumble.release.manifest import CountedRecord, Manifest
 
 Result = tuple[str, bool, str]
@@ -76,7 +77,7 @@ def _buckets(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
     if not np.array_equal(np.bincount(bucket, weights=count, minlength=len(size)), size):
         return "buckets", False, "a bucket has more rows than values, or fewer"
     share = float((count / size[bucket]).max())
-    told = f"the largest share of a value in one of {len(size):,} buckets is {share:.6g}, l = {record.diversity}"
+    told = f"the largest share of a value in one of {len(size):,} buckets is {at_most_share(share)}, l = {record.diversity}"
     return "buckets", share * record.diversity <= 1 + 1e-9, told
 
 

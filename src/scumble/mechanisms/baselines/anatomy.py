@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
+from scipy import sparse
 
 from scumble.domain import Codes
 from scumble.entropy import Stream
 from scumble.errors import ParameterError, SchemaError
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.guarantee import NOT_COVERED, Guarantee, at_most, dependence_of_domains
+from scumble.privacy.guarantee import NOT_COVERED, Guarantee, at_most_share, dependence_of_domains
 from scumble.schema import Model, Spec
 
 Counts = npt.NDArray[np.int64]
@@ -122,7 +123,7 @@ def l_guarantee(columns: list[str], diversity: int, share: float) -> Guarantee:
     return Guarantee(
         kind="l_diversity",
         columns=columns,
-        statement=f"In no bucket has a value more than {at_most(share)} of the records.",
+        statement=f"In no bucket has a value more than {at_most_share(share)} of the records.",
         parameters={"l": float(diversity), "largest_share": share},
         conditions=[
             "The attacker knows which bucket a person is in, and of nobody in it the value: who knows the others knows the last.",
@@ -137,8 +138,8 @@ class Anatomy:
 
     diversity: int
     bucket: Counts
-    values: Counts
-    """Bucket by value."""
+    values: sparse.csr_array
+    """Bucket by value: few of the values are in a bucket, so the others take no room."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -148,7 +149,7 @@ class Anatomy:
     @property
     def posterior(self) -> float:
         """The largest share of a value in a bucket."""
-        return float((self.values.max(axis=1) / self.values.sum(axis=1)).max())
+        return float((self.values.max(axis=1).toarray() / self.values.sum(axis=1)).max())
 
     def tables(self, public: pa.Table, name: str, domain: pa.Array) -> tuple[pa.Table, pa.Table]:
         """What is published: the public columns with their bucket, and how often each value is in each bucket."""
@@ -158,8 +159,9 @@ class Anatomy:
 
     def held(self, name: str, domain: pa.Array) -> pa.Table:
         """How often each value is in each bucket."""
-        bucket, value = np.nonzero(self.values)
-        return pa.table({BUCKET: bucket, name: domain.take(pa.array(value)), COUNT: self.values[bucket, value]})
+        cells = self.values.tocoo()
+        bucket, value = (place.astype(np.int64) for place in cells.coords)
+        return pa.table({BUCKET: bucket, name: domain.take(pa.array(value)), COUNT: cells.data})
 
     def count(self, condition: Rows, values: npt.NDArray[np.bool_]) -> tuple[float, float]:
         """The estimate of how many rows satisfy the public condition and have one of the values, with its standard error.
@@ -167,8 +169,8 @@ class Anatomy:
         The error is that of values dealt at random within each bucket, which is the estimator's model and not how the table came
         about: it is no interval that holds.
         """
-        matching = np.bincount(self.bucket[condition & (self.bucket >= 0)], minlength=len(self.values))
-        held, size = self.values[:, values].sum(axis=1), self.values.sum(axis=1)
+        matching = np.bincount(self.bucket[condition & (self.bucket >= 0)], minlength=self.values.shape[0])
+        held, size = self.values @ values.astype(np.int64), self.values.sum(axis=1)
         spread = matching * held * (size - matching) * (size - held) / (size**2 * np.maximum(size - 1, 1))
         return float((matching * held / size).sum()), float(np.sqrt(spread.sum()))
 
@@ -178,24 +180,24 @@ def anatomize(codes: Codes, size: int, diversity: int, stream: Stream) -> Anatom
     counts = np.bincount(codes, minlength=size)
     gone = suppressed(counts, diversity)
     made, left = buckets(counts - gone, diversity)
-    table = np.zeros((len(made), size), dtype=np.int64)
-    for number, values in enumerate(made):
-        table[number, values] = 1
-    for value in left:
-        free = np.flatnonzero(table[:, value] == 0)
+    first = np.array(made, dtype=np.int64)
+    bucket, value = np.repeat(np.arange(len(first)), diversity), first.ravel()
+    for odd in left:
+        free = np.setdiff1d(np.arange(len(first)), bucket[value == odd])
         if not len(free):
-            raise ParameterError(f"no bucket lacks value {value}; take a smaller l")
-        table[free[stream.permutation(len(free))[0]], value] += 1
+            raise ParameterError(f"no bucket lacks value {odd}; take a smaller l")
+        bucket, value = np.append(bucket, free[stream.permutation(len(free))[0]]), np.append(value, odd)
+    table = sparse.csr_array((np.ones_like(bucket), (bucket, value)), shape=(len(first), size))
     return Anatomy(diversity, _dealt(codes, table, gone, stream), table)
 
 
-def _dealt(codes: Codes, table: Counts, gone: Counts, stream: Stream) -> Counts:
+def _dealt(codes: Codes, table: sparse.csr_array, gone: Counts, stream: Stream) -> Counts:
     """The bucket of each record: those of a value, in random order, go to its buckets one after the other."""
     order = stream.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
-    labels = []
-    for value in range(table.shape[1]):
-        labels += [np.full(gone[value], -1), np.repeat(np.arange(len(table)), table[:, value])]
+    by_value = table.tocsc()
+    buckets_of = np.split(by_value.indices, by_value.indptr[1:-1])
+    labels = [part for value, own in enumerate(buckets_of) for part in (np.full(gone[value], -1), own)]
     bucket = np.empty(len(codes), dtype=np.int64)
     bucket[order] = np.concatenate(labels)
     return bucket
