@@ -24,7 +24,7 @@ from scumble.mechanisms.utility import record_utility
 from scumble.parameters import number
 from scumble.privacy.guarantee import amplification
 from scumble.privacy.rho import posterior_bound
-from scumble.privacy.values import worst_posteriors
+from scumble.privacy.values import largest_other, worst_posteriors
 from scumble.release.release import Release
 
 Counts = npt.NDArray[np.int64]
@@ -32,6 +32,10 @@ Tensor = npt.NDArray[np.float64]
 
 MOST_CELLS = 20_000_000
 """Published combinations of several sensitive columns, times the values of one: up to here posteriors are computed; beyond, they are bounded."""
+
+
+LOOKED_UP = ("exact", "practical", "full")
+"""Counted tuples that have the columns of the table as they are."""
 
 
 @dataclass(frozen=True)
@@ -180,9 +184,9 @@ class Attacker:
             shown = p * here + moved
             shape = (-1, *[1] * (joint.ndim - 1))
             own = p * here + moved * alone.reshape(shape)
-            other = moved * _largest_elsewhere(alone).reshape(shape)
+            other = moved * largest_other(alone).reshape(shape)
             protected = self.protected(name)
-            rest = moved * _largest_elsewhere(alone * protected).reshape(shape)
+            rest = moved * largest_other(alone * protected).reshape(shape)
             largest = max(largest, float((own / shown)[protected].max()), float((rest / shown).max()))
             guess = max(guess, float(np.maximum(own, other).sum()))
         return Beliefs(largest, guess, factor)
@@ -191,26 +195,16 @@ class Attacker:
 def _best(channel: Channel, counts: Counts) -> float:
     """sum_y max_x n_x P[y, x], at O(m)."""
     p, r, n = channel.retention, channel.replace, counts.astype(np.float64)
-    return float(np.maximum(n * (p + (1 - p) * r), r * _largest_elsewhere(n * (1 - p))).sum())
+    return float(np.maximum(n * (p + (1 - p) * r), r * largest_other(n * (1 - p))).sum())
 
 
 def _best_elsewhere(channel: Channel, share: Tensor, shown: Tensor, k: int) -> Tensor:
     """For each published y the largest f_x (P[y, x] + (k - 1) q_y) over the x that are not y."""
     others = [
-        _largest_elsewhere(share * ((1 - channel.retention) * r + (k - 1) * q))[y]
+        largest_other(share * ((1 - channel.retention) * r + (k - 1) * q))[y]
         for y, (r, q) in enumerate(zip(channel.replace, shown, strict=True))
     ]
     return np.array(others)
-
-
-def _largest_elsewhere(numbers: Any) -> Any:
-    """For each place the largest number at another."""
-    if len(numbers) < 2:
-        return np.zeros(len(numbers))
-    top = int(np.argmax(numbers))
-    others = np.full(len(numbers), numbers[top])
-    others[top] = np.delete(numbers, top).max()
-    return others
 
 
 def _pushed(table: Tensor, channels: Sequence[Channel]) -> Tensor:
@@ -225,7 +219,8 @@ def met(release: Release, truth: Truth) -> Beliefs:
     The belief in a value is its share of the published rows that agree with the person's public columns; where there are none, the guess
     is the commonest value of the release.
     """
-    if release.manifest.counted is None or release.manifest.counted.tables is not None or len(truth.sensitive) != 1:
+    counted = release.manifest.counted
+    if counted is None or counted.matrix not in LOOKED_UP or counted.tables is not None or len(truth.sensitive) != 1:
         return Beliefs(math.nan, math.nan, math.inf)
     (name,), public = truth.sensitive, list(truth.public)
     tuples = _tallied(release.table(), [*public, name])

@@ -4,7 +4,7 @@
     identity, swapped                  the retention p with p + (1 - p) f = level, f the largest protected share
     frapp, and several columns         the gamma, or p, at which the exact posterior is the level, by bisection
     anatomy                            l = 1 / level, rounded up
-    perturbed_generalization           groups of 10, and the gamma at which the exact posterior is the level
+    perturbed_generalization           groups of 10, and the gamma of uniform, which it promises against whoever knows all others of a group
 
 Mechanisms that promise something else are set to what the spec says, or to customary values, and are never called equal.
 """
@@ -107,7 +107,7 @@ class Setter:
         least = gamma_bound(
             self.attacker.prior, level
         )  # within the level whatever the columns have to do with each other
-        if self.single and mechanism != "perturbed_generalization":  # exact there, and reached
+        if self.single:
             return self._with(mechanism, {"gamma": least}, settings)
         low, high = math.log(least) if least > 1 else 0.0, 30.0
 

@@ -1,7 +1,7 @@
 """Questions to measure a release with: pools of random counts as in the papers, marginals, or the user's own.
 
 A pool is drawn like the papers': a condition on one to three public columns, a value of a sensitive one, and a floor below which a count is
-too small to ask for. Up to ten values that pass the floor under one condition are questions, so that one GROUP BY answers them together.
+too small to ask for. Up to twenty values that pass the floor under one condition are questions, so that one GROUP BY answers them together.
 """
 
 import itertools
@@ -32,7 +32,7 @@ RANGES = 10
 TRIALS = 50
 """Conditions that are drawn, at most, for each question that is wanted."""
 
-VALUES = 10
+VALUES = 20
 """Values that are asked for under one condition, at most: so that a pool has many conditions."""
 
 MOST_LINES = 50_000

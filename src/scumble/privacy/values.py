@@ -32,7 +32,7 @@ def rise(channel: Channel) -> Vector:
     """
     p, r, own = _own(channel)
     with np.errstate(divide="ignore"):
-        found = (p + (1 - p) * r) / (r * (1 - _largest_other(p)))
+        found = (p + (1 - p) * r) / (r * (1 - largest_other(p)))
     return _placed(found, own, channel.size)
 
 
@@ -40,7 +40,7 @@ def fall(channel: Channel) -> Vector:
     """How much the odds of each value can fall at most; 1 for a value that is not the channel's."""
     p, r, own = _own(channel)
     with np.errstate(divide="ignore"):
-        found = _largest_other((p + (1 - p) * r) / r) / (1 - p)
+        found = largest_other((p + (1 - p) * r) / r) / (1 - p)
     return _placed(found, own, channel.size)
 
 
@@ -81,8 +81,8 @@ def worst_posteriors(channel: Channel, prior: Any) -> Worst:
     own = np.divide(f * (p + (1 - p) * r), seen, out=np.zeros_like(f), where=shows)
     share = np.divide(r, seen, out=np.full_like(f, np.nan), where=shows)
     moved = f * (1 - p)
-    most = moved * _largest_other(np.where(shows, share, -np.inf))
-    least = moved * -_largest_other(np.where(shows, -share, -np.inf))
+    most = moved * largest_other(np.where(shows, share, -np.inf))
+    least = moved * -largest_other(np.where(shows, -share, -np.inf))
     return Worst(
         np.fmax(np.where(shows, own, -np.inf), np.where(np.isfinite(most), most, -np.inf)),
         np.fmin(np.where(shows, own, np.inf), np.where(np.isfinite(least), least, np.inf)),
@@ -100,7 +100,7 @@ def _placed(found: Vector, own: npt.NDArray[np.bool_], size: int) -> Vector:
     return whole
 
 
-def _largest_other(numbers: Vector) -> Vector:
+def largest_other(numbers: Vector) -> Vector:
     """For each place the largest number at another; that of a single place is none, and says so as infinity of no use."""
     if len(numbers) < 2:
         return np.ones(len(numbers))
