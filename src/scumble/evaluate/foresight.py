@@ -26,7 +26,7 @@ class Remembered(Memory):
     def __init__(self, raw: pa.Table) -> None:
         super().__init__(raw)
         self._runs: dict[str, pa.Table] = {}
-        self._truths: dict[tuple[str, str], npt.NDArray[np.int8]] = {}
+        self._truths: dict[tuple[tuple[str, str], ...], list[npt.NDArray[np.int8]]] = {}
 
     def run(self, statement: exp.Expression) -> pa.Table:
         """The result of a statement as Arrow."""
@@ -35,11 +35,11 @@ class Remembered(Memory):
             self._runs[text] = super().run(statement)
         return self._runs[text]
 
-    def truth(self, predicate: exp.Expression, column: str, values: pa.Array) -> npt.NDArray[np.int8]:
-        """The truth value of a predicate for each value of a column."""
-        key = predicate.sql(dialect=self.dialect), column
+    def truths(self, asked: Sequence[tuple[exp.Expression, str, pa.Array]]) -> list[npt.NDArray[np.int8]]:
+        """The truth values of predicates, each on the values of a column."""
+        key = tuple((predicate.sql(dialect=self.dialect), column) for predicate, column, _ in asked)
         if key not in self._truths:
-            self._truths[key] = super().truth(predicate, column, values)
+            self._truths[key] = super().truths(asked)
         return self._truths[key]
 
 
