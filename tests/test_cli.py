@@ -199,3 +199,34 @@ def test_every_command_and_option_is_documented() -> None:
             for option in parameter.opts:
                 if option.startswith("--") and option != "--help":
                     assert f"`{option}" in section, (name, option)
+
+
+def test_a_csv_value_that_does_not_fit_its_column_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The types of a CSV file are found from its beginning; what comes later and differs is shown with its line."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i % 90},flu\n" for i in range(30_000))
+    Path("t.csv").write_text(f"age,disease\n{rows}old,flu\n")
+    told = run("init", "t.csv", code=2)
+    assert "line 30002: column 'age' has 'old' where the first rows have whole numbers" in told
+    assert "--text age" in told
+    assert "wrote t.toml" in run("init", "t.csv", "--text", "age")
+    assert "text = true" in Path("t.toml").read_text()
+    assert "did you mean 'age'?" in run("init", "t.csv", "--text", "agee", "--overwrite", code=2)
+    Path("t.csv").write_text(f"age,disease\n{rows}4,flu,3\n")
+    assert "line 30002 has 3 fields, and the first line names 2" in run("init", "t.csv", "--overwrite", code=2)
+
+
+def test_a_table_without_rows_has_no_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("age,disease\n")
+    assert "the table has no rows" in run("init", "t.csv", code=2)
+    assert not Path("t.toml").exists()
+
+
+def test_numbers_that_differ_in_every_row_are_suggested_to_be_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("patient,age\n" + "".join(f"{7000 + 3 * i},{i % 9}\n" for i in range(100)))
+    run("init", "t.csv")
+    assert 'a person; it will not be published\nrole = "identifier"' in Path("t.toml").read_text()

@@ -315,7 +315,7 @@ REFUSED = {
     "SELECT COUNT(* FROM release": "not valid SQL",
     "DELETE FROM release": "DELETE",
     "SELECT COUNT(*) FROM release; SELECT COUNT(*) FROM release": "one statement",
-    "SELECT COUNT(*) FROM release WHERE age = 'x'": "cannot be computed",
+    "SELECT COUNT(*) FROM release WHERE age = 'x'": "is not one of them",
     "SELECT COUNT(*) FROM release UNION SELECT COUNT(*) FROM release": "UNION",
     "SELECT sex, COUNT(*) FROM release GROUP BY ROLLUP (sex)": "ROLLUP",
 }  # fmt: skip
@@ -356,3 +356,38 @@ def test_answers_convert_and_print(release: scumble.Release) -> None:
     assert answer.to_list()[0]["sex"] == "F"
     assert "95% interval" in str(answer)
     assert "<table" in answer._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("age = 'old'", "column 'age' holds numbers, and 'old' is not one"),
+        ("age IN (5, 'old') AND disease = 'flu'", "column 'age' holds numbers, and 'old' is not one"),
+        ("age BETWEEN 'a' AND 'b'", "column 'age' holds numbers, and 'a' is not one"),
+        ("sex = 1", "column 'sex' holds text, and 1 is a number"),
+        ("disease > 5", "column 'disease' holds text, and 5 is a number"),
+        ("age LIKE '4%'", "column 'age' holds numbers, and LIKE is for text"),
+        ("CAST(sex AS INT) = 1", "column 'sex' holds text, not numbers"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_named_with_its_column(
+    condition: str, told: str, release: scumble.Release
+) -> None:
+    with pytest.raises(QueryError) as caught:
+        release.query(f"SELECT COUNT(*) AS n FROM release WHERE {condition}")
+    assert str(caught.value).startswith(told)
+    assert "Error" not in str(caught.value)
+
+
+def test_text_has_no_sum(release: scumble.Release) -> None:
+    with pytest.raises(QueryError, match="column 'sex' holds text, not numbers"):
+        release.query("SELECT SUM(sex) AS n FROM release")
+
+
+def test_notes_are_about_the_lines_that_are_shown(publish_simply: Callable[..., scumble.Release]) -> None:
+    """Few published rows match at each age; at the two ages that are asked for by LIMIT, that is said of two."""
+    release = publish_simply()
+    sql = "SELECT age, SUM(cost) AS c FROM release WHERE disease = 'hiv' GROUP BY age"
+    assert "rows match in 2 of 2 rows" in " ".join(release.query(f"{sql} LIMIT 2").notes)
+    wide = "SELECT sex, age, SUM(cost) AS c FROM release WHERE disease = 'flu' OR age = 50 GROUP BY sex, age"
+    assert release.query(f"{wide} LIMIT 0").notes == []

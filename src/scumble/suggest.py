@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -101,12 +101,14 @@ def role(seen: Seen) -> tuple[str, str]:
     )
 
 
-def spec_text(table_name: str, table: Table, progress: Progress = lambda done, of: None) -> str:
-    """The spec as TOML, with the reasons beside the suggestions."""
-    return "\n".join(_lines(table_name, scan(table, progress))) + "\n"
+def spec_text(
+    table_name: str, table: Table, progress: Progress = lambda done, of: None, *, text: Collection[str] = ()
+) -> str:
+    """The spec as TOML, with the reasons beside the suggestions; `text` names the columns that were read as text."""
+    return "\n".join(_lines(table_name, scan(table, progress), text)) + "\n"
 
 
-def _lines(table_name: str, found: list[Seen]) -> Iterator[str]:
+def _lines(table_name: str, found: list[Seen], text: Collection[str]) -> Iterator[str]:
     yield "# Read and edit this, then: scumble publish THIS_FILE -o NAME.release"
     yield "# Roles: identifier and dropped (left out), public (published as it is), sensitive (perturbed)."
     yield f"table = {json.dumps(table_name, ensure_ascii=False)}"
@@ -122,6 +124,8 @@ def _lines(table_name: str, found: list[Seen]) -> Iterator[str]:
     for seen, (name, why) in zip(found, roles, strict=True):
         yield f"\n[columns.{_key(seen.name)}]  # {seen.kind}: {why}"
         yield f'role = "{name}"'
+        if seen.name in text:
+            yield "text = true"
         if name == "sensitive":
             yield from _domain(seen)
         elif name == "public" and not seen.few and numeric(seen.kind):

@@ -209,10 +209,29 @@ def _first_line(error: Exception) -> str:
     if place is None:
         return lines[0][:300] if lines else type(error).__name__
     said = next((line for line in lines if line.startswith(CSV_COMPLAINTS)), lines[0])
-    column = re.search(r'converting column "(.*?)"', said)
-    remedy = f"clean it, or read the column as text (--text {column[1]})" if column else "mend the line"
-    remedy = "save the file as UTF-8" if "unicode" in said else remedy
+    misfit = re.search(r'converting column "(.*)"\. Could not convert string "(.*)" to \'(\w+)\'', said)
+    if misfit:
+        name, value, kind = misfit.groups()
+        before = next((words for types, words in HELD.items() if re.search(types, kind)), kind)
+        return (
+            f"line {place}: column {name!r} has {value!r} where the first rows have {before}; "
+            f"clean it, or read the column as text (--text {name})"
+        )
+    fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
+    if fields:
+        return f"line {place} has {fields[2]} fields, and the first line names {fields[1]}; mend the line"
+    remedy = "save the file as UTF-8" if "unicode" in said else "mend the line"
     return f"line {place}: {said.rstrip('.')}; {remedy}"
+
+
+HELD = {
+    "INT": "whole numbers",
+    "DOUBLE|FLOAT|DECIMAL": "numbers",
+    "DATE|TIMESTAMP": "dates",
+    "TIME": "times",
+    "BOOL": "true or false",
+}
+"""Types that the beginning of a CSV file is found to have, and what they are called."""
 
 
 CSV_COMPLAINTS = (

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from scumble.cli.output import listed
 from scumble.cli.progress import progress_bar
 from scumble.errors import TableError
 
@@ -16,6 +17,9 @@ def command(
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The spec to write; beside the table when absent.")
+    ] = None,
+    text: Annotated[
+        list[str] | None, typer.Option(help="A CSV column to read as text, whatever it looks like.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a spec that exists.")] = False,
 ) -> None:
@@ -31,7 +35,8 @@ def command(
         raise TableError(f"{str(path)!r} exists and is kept; choose another name with -o, or say --overwrite")
     source = table if path.parent.resolve() == table.parent.resolve() else table.resolve()
     with progress_bar("reading the table") as progress:
-        text = spec_text(source.name if source is table else str(source), read(table), progress)
+        named = source.name if source is table else str(source)
+        suggested = spec_text(named, read(table, text=listed(text)), progress, text=listed(text))
     with whole_file(path) as aside:
-        aside.write_text(text, encoding="utf-8")
+        aside.write_text(suggested, encoding="utf-8")
     print(f"wrote {path}: read it, edit it, then: scumble publish {path} -o {path.stem}.release")

@@ -24,6 +24,11 @@ def console() -> Console:
     return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 200)
 
 
+def listed(names: list[str] | None) -> list[str]:
+    """Names that were given by several options, or by one and separated by commas."""
+    return [part.strip() for name in names or () for part in name.split(",")]
+
+
 def print_json(result: Any) -> None:
     """A result for programs."""
     print(json.dumps(result, indent=1, ensure_ascii=False, default=str))

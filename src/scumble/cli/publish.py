@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from scumble.cli.output import listed
 from scumble.errors import ParameterError, SchemaError
 
 
@@ -76,11 +77,11 @@ def command(
         release = publish(
             table,
             out,
-            sensitive=_split(sensitive) or None,
-            public=_split(public) if public is not None else None,
-            drop=_split(drop),
-            text=_split(text),
-            domains=_domains(domain) | _spec_beside(table, _split(sensitive), domain, domain_from_data),
+            sensitive=listed(sensitive) or None,
+            public=listed(public) if public is not None else None,
+            drop=listed(drop),
+            text=listed(text),
+            domains=_domains(domain) | _spec_beside(table, listed(sensitive), domain, domain_from_data),
             coarsen=dict(_coarsening(text) for text in coarsen or ()),
             mechanism=mechanism,
             settings=dict(_setting(text) for text in set or ()) | ({"duplicates": True} if duplicates else {}),
@@ -100,10 +101,6 @@ def command(
     summary(release)
     if release.manifest.counted is None or release.manifest.public:
         singling_out(release)
-
-
-def _split(names: list[str] | None) -> list[str]:
-    return [part.strip() for name in names or () for part in name.split(",")]
 
 
 def _assignment(text: str, option: str, example: str) -> tuple[str, str]:

@@ -7,10 +7,10 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from scumble.engines.complaint import refusal
 from scumble.engines.counting import listed_files, quoted
 from scumble.engines.duckdb import CONFIG
 from scumble.engines.interruptible import arrow
-from scumble.errors import QueryError
 
 
 class Buckets:
@@ -55,4 +55,4 @@ class Buckets:
         try:
             return arrow(self._connection, statement)
         except duckdb.Error as error:
-            raise QueryError(f"the question cannot be computed: {str(error).splitlines()[0]}") from None
+            raise refusal(error, self._connection, ["r", "v"], [*(e for _, e in keys), where]) from None

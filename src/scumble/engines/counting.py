@@ -10,9 +10,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.domain import Domain
+from scumble.engines.complaint import refusal
 from scumble.engines.duckdb import CONFIG
 from scumble.engines.interruptible import arrow
-from scumble.errors import QueryError, TableError
+from scumble.errors import TableError
 
 COUNT = "scumble n"
 """The column that says how often a tuple occurs."""
@@ -91,7 +92,7 @@ class CountedFiles:
                 FROM counted {condition} GROUP BY {", ".join([*names, "id"])}) {by}""",
             )
         except duckdb.Error as error:
-            raise QueryError(f"the question cannot be computed: {str(error).splitlines()[0]}") from None
+            raise refusal(error, self._connection, ["counted"], [*(e for _, e in keys), where]) from None
 
     def _domain(self, files: Sequence[Path], columns: Sequence[str], domains: dict[str, Domain]) -> str:
         """Every tuple of the domain, those that were not published with a count of 0."""

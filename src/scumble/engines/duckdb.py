@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
+from scumble.engines.complaint import refusal
 from scumble.engines.engine import TABLE, truth_case
 from scumble.engines.interruptible import arrow
-from scumble.errors import QueryError, TableError
+from scumble.errors import TableError, did_you_mean
 
 EngineError = duckdb.Error
 
@@ -24,6 +25,9 @@ CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": 
 def csv_relation(path: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
     """A CSV file as a relation that is read batch by batch; the named columns stay text, the others are typed by their beginning."""
     names, separator = _header(path)
+    for name in text:
+        if name not in names:
+            raise TableError(f"column {name!r} is not in {path.name}{did_you_mean(name, names)}")
     shape: dict[str, Any] = {"header": True, "sep": separator, "quotechar": '"', "escapechar": '"', "skiprows": 0}
     connection = duckdb.connect(config=CONFIG)
     try:
@@ -101,7 +105,7 @@ class DuckDB:
 
     def run(self, statement: exp.Expression) -> pa.Table:
         """The result of a statement as Arrow."""
-        return self._arrow(statement.sql(dialect=self.dialect))
+        return self._arrow(statement.sql(dialect=self.dialect), [TABLE], [statement])
 
     def truths(self, asked: Sequence[tuple[exp.Expression, str, pa.Array]]) -> list[npt.NDArray[np.int8]]:
         """Evaluates each predicate on a table of its domain's values, all in one statement."""
@@ -112,19 +116,19 @@ class DuckDB:
             case = truth_case(predicate).sql(dialect=self.dialect)
             parts.append(f'SELECT "scumble place", CAST({case} AS TINYINT) AS truth FROM scumble_domain_{i}')
         try:
-            result = self._arrow(" UNION ALL ".join(parts) + " ORDER BY 1")
+            tables = [f"scumble_domain_{i}" for i in range(len(asked))]
+            result = self._arrow(" UNION ALL ".join(parts) + " ORDER BY 1", tables, [each for each, _, _ in asked])
         finally:
             for i in range(len(asked)):
                 self._connection.unregister(f"scumble_domain_{i}")
         every = np.asarray(result.column(1).combine_chunks().to_numpy(zero_copy_only=False))
         return np.split(every, np.cumsum([len(values) for _, _, values in asked])[:-1])
 
-    def _arrow(self, sql: str) -> pa.Table:
+    def _arrow(self, sql: str, tables: Sequence[str], asked: Sequence[exp.Expression]) -> pa.Table:
         try:
             return arrow(self._connection, sql)
         except duckdb.Error as error:
-            first = str(error).splitlines()[0]
-            raise QueryError(f"the question cannot be computed: {first}") from None
+            raise refusal(error, self._connection, tables, asked) from None
 
 
 class Memory(DuckDB):

@@ -12,10 +12,10 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from scumble.engines.complaint import refusal
 from scumble.engines.counting import listed_files, quoted
 from scumble.engines.duckdb import CONFIG
 from scumble.engines.interruptible import arrow
-from scumble.errors import QueryError
 
 POINTS = 512
 """Values of a range that are laid out, at most: of a longer one, and of numbers that are not whole, so many in even distances."""
@@ -99,7 +99,7 @@ def box_sums(files: Sequence[Path], size: str, value: str, parts: Sequence[Part]
         try:
             return arrow(connection, statement)
         except duckdb.Error as error:
-            raise QueryError(f"the question cannot be computed: {str(error).splitlines()[0]}") from None
+            raise refusal(error, connection, [], []) from None
 
 
 def _same(part: Part, place: int) -> str:

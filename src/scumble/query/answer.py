@@ -4,6 +4,7 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.engines.engine import Engine
@@ -40,14 +41,16 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
     """Estimates from sums."""
     z = NormalDist().inv_cdf(0.5 + level / 2)
     estimates = [_estimate(a, question, found, z) for a in question.query.aggregates]
-    notes = _notes(question, found, estimates)
+    how: list[str] = []
     if method == "likelihood" and not question.exact:
         from scumble.query.likely import likely
 
         estimates, how = likely(question, found, estimates, level)
-        notes += how
     names = [output.name for output in question.query.outputs]
-    told = arranged(Estimates(names, _group_columns(question, found), estimates, level, notes), question.query)
+    whole = Estimates(names, _group_columns(question, found), estimates, level, [])
+    order = _order(whole, question.query)
+    told = _taken(whole, order)
+    told.notes = [*_notes(question, found, order), *how]
     if any(np.any(np.isinf(e.low)) for e in told.estimates):
         told.notes.append(
             "an average is unbounded where its group may be empty: the release cannot tell its size from 0"
@@ -103,20 +106,26 @@ def _group_column(output: Group, question: Question, groups: pa.Table, width: in
     return question.grouped[place].domain.values.take(pa.array(np.tile(codes, len(groups))))
 
 
-def _notes(question: Question, found: Whole, estimates: list[Estimate]) -> list[str]:
+def _notes(question: Question, found: Whole, shown: npt.NDArray[np.intp]) -> list[str]:
+    """What to know of the question, and of the lines that are shown."""
     notes = list(question.conditions.notes)
     if question.exact:
         return notes
     counted = all(aggregate.kind == "count" for aggregate in question.query.aggregates)
-    few = int((found.matching().reshape(-1) < FEW).sum())
+    few = int((found.matching().reshape(-1)[shown] < FEW).sum())
     if few and not (counted and found.follows):
-        where = f"in {few} of {len(estimates[0].value)} rows" if len(estimates[0].value) > 1 else "here"
+        where = f"in {few} of {len(shown)} rows" if len(shown) > 1 else "here"
         notes.append(f"fewer than {FEW} published rows match {where}; read the interval as a rough one")
     return notes
 
 
 def arranged(answer: Estimates, query: Query) -> Estimates:
     """ORDER BY, OFFSET and LIMIT."""
+    return _taken(answer, _order(answer, query))
+
+
+def _order(answer: Estimates, query: Query) -> npt.NDArray[np.intp]:
+    """The lines that are shown, in the order in which they are."""
     order = np.arange(len(answer))
     if query.order:
         table = answer.to_arrow()
@@ -124,6 +133,9 @@ def arranged(answer: Estimates, query: Query) -> Estimates:
         ways = [(f"k{i}", "descending" if key.descending else "ascending") for i, key in enumerate(query.order)]
         order = pa.compute.sort_indices(keys, sort_keys=ways).to_numpy().astype(np.intp)
     end = None if query.limit is None else query.offset + query.limit
-    order = order[query.offset : end]
+    return order[query.offset : end]
+
+
+def _taken(answer: Estimates, order: npt.NDArray[np.intp]) -> Estimates:
     groups = answer.groups.take(pa.array(order)) if answer.groups.num_columns else answer.groups
     return Estimates(answer.columns, groups, [e.take(order) for e in answer.estimates], answer.level, answer.notes)
