@@ -14,9 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scumble.entropy import Stream
+from scumble.entropy import Entropy, Stream
 from scumble.errors import ParameterError
-from scumble.mechanisms.draws import perturb
+from scumble.evaluate.workload import Parts
+from scumble.evaluate.workload import Pool as Conditions
+from scumble.mechanisms.draws import below, perturb
 from scumble.mechanisms.generalize import merge
 from scumble.mechanisms.sampling import rounded_split
 from scumble.mechanisms.sps import Settings, sampling_of
@@ -86,20 +88,20 @@ class Pool:
 
 def pool(original: Data, merged: Data, queries: int, seed: int) -> Pool:
     """Queries as the paper makes them: 1 to 3 attributes, original values at random, at least 0.1% of the records."""
-    draw = np.random.default_rng(seed)
+    stream = Entropy.seeded(seed).stream("pool")
     keys, counts = merged.groups()
     names = list(original.public)
     to_merged = {n: dict(zip(original.public[n].tolist(), merged.public[n].tolist(), strict=True)) for n in names}
     raw_keys, raw_counts = original.groups()
+    columns = [Parts.of(name, pa.chunked_array([raw_keys[:, i]])) for i, name in enumerate(names)]
+    conditions = Conditions([column for column in columns if column], [], (1, 2, 3))
     rows: list[npt.NDArray[np.bool_]] = []
     values: list[int] = []
     while len(rows) < queries:
-        chosen = draw.choice(len(names), size=draw.integers(1, 4), replace=False)
-        value, inside, raw = int(draw.integers(merged.values)), np.ones(len(keys), bool), np.ones(len(raw_keys), bool)
-        for i in chosen:
-            picked = int(draw.choice(list(to_merged[names[i]])))
-            inside &= keys[:, i] == to_merged[names[i]][picked]
-            raw &= raw_keys[:, i] == picked
+        chosen, raw = conditions.condition(stream)
+        value, inside = int(below(stream, np.array([merged.values]))[0]), np.ones(len(keys), bool)
+        for column, part in chosen:
+            inside &= keys[:, names.index(column.name)] == to_merged[column.name][column.values[part]]
         if raw_counts[raw, value].sum() >= 0.001 * len(original.sensitive):
             rows.append(inside)
             values.append(value)

@@ -9,14 +9,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scumble.channel import Channel, gamma_bound
+from scumble.channel import Channel
 from scumble.domain import Categories
 from scumble.entropy import Entropy
-from scumble.mechanisms import Plan, Profile, plan
+from scumble.evaluate.attacker import Attacker
+from scumble.evaluate.settings import BOTH, Setter
+from scumble.evaluate.workload import Parts
+from scumble.evaluate.workload import Pool as Conditions
+from scumble.mechanisms import Plan, Profile
 from scumble.mechanisms.baselines.anatomy import anatomize
 from scumble.mechanisms.utility import expected_error, record_utility
 from scumble.release.subtables import Subtables
-from scumble.schema import ColumnSpec, Spec, Target
+from scumble.schema import ColumnSpec, Spec
 
 PUBLIC = ["age", "sex", "education", "marital", "race", "workclass", "country"]
 SHARES = [0.001, 0.005, 0.01]
@@ -64,16 +68,11 @@ class Pool:
     """200 random conditions on 1 to 3 public columns, each with a count query for each value; truths and answers at once."""
 
     def __init__(self, table: Table) -> None:
-        draw = np.random.default_rng(17)
-        self.table, parts = table, []
-        for number in range(200):
-            chosen = draw.choice(list(table.public), draw.integers(1, 4), replace=False)
-            inside = np.ones(len(table.codes), dtype=bool)
-            for name in chosen:
-                inside &= table.public[name] == draw.choice(np.unique(table.public[name]))
-            rows = np.flatnonzero(inside)
-            parts.append((np.full(len(rows), number), rows))
-        self.query, self.rows = (np.concatenate(each) for each in zip(*parts, strict=True))
+        self.table, stream = table, Entropy.seeded(17).stream("pool")
+        columns = [Parts.of(name, pa.chunked_array([codes])) for name, codes in table.public.items()]
+        conditions = Conditions([column for column in columns if column], [], (1, 2, 3))
+        found = [conditions.condition(stream)[1] for _ in range(200)]
+        self.query, self.rows = np.repeat(np.arange(200), [len(rows) for rows in found]), np.concatenate(found)
         self.truth = self.counts(table.codes, table.size)
 
     def counts(self, codes: npt.NDArray[Any], size: int) -> Numbers:
@@ -89,32 +88,25 @@ class Pool:
         ]
 
 
-def planned(counts: npt.NDArray[np.int64], mechanism: str, target: dict[str, Any], settings: dict[str, Any]) -> Plan:
+SYSTEMS = {"uniform": "uniform", "partitioned": "partitioned", "fine-grain": "fine_grain", "both": BOTH}
+
+
+def setter(counts: npt.NDArray[np.int64], rho1: float | None = None) -> Setter:
+    """Mechanisms for one column with these counts, of which values up to rho1 are protected."""
     names = [str(code) for code in range(len(counts))]
-    spec = Spec(
-        mechanism=mechanism,
-        settings=settings,
-        privacy=Target(**target),
-        columns={"x": ColumnSpec(role="sensitive", values=names)},
-    )
-    return plan(Profile({"x": Categories(names, pa.string())}, counts={"x": counts}), spec)
+    spec = Spec(columns={"x": ColumnSpec(role="sensitive", values=names)})
+    profile = Profile({"x": Categories(names, pa.string())}, counts={"x": counts})
+    return Setter(spec, profile, Attacker(["x"], {"x": counts}, None, rho1))
+
+
+def planned(counts: npt.NDArray[np.int64], system: str, rho2: float, rho1: float | None = None) -> Plan:
+    """The plan that bounds the posterior of every value up to rho1 by rho2, under the table's own frequencies."""
+    mechanisms = setter(counts, rho1)
+    return mechanisms.plan(mechanisms.at(SYSTEMS[system], rho2).spec)
 
 
 def equal_privacy(counts: npt.NDArray[np.int64], rho1: float, rho2: float) -> dict[str, Plan]:
-    """Plans that all bound the posterior of every value up to rho1 by rho2, under the table's own frequencies."""
-    f = counts / counts.sum()
-    top = float(f[f <= rho1].max())
-    single = {str(i): [float(f[i]), rho2] for i in range(len(f)) if f[i] <= rho1}
-    free = {str(i): 0 for i in range(len(f)) if f[i] > rho1}
-    target = {"rho1": rho1, "rho2": rho2}
-    return {
-        "uniform": planned(counts, "uniform", {"gamma": gamma_bound(top, rho2)}, {}),
-        "partitioned": planned(counts, "partitioned", target, {}),
-        "fine-grain": planned(
-            counts, "fine_grain", {"gamma": 2}, {"rho": single, "scores": free, "objective": "error"}
-        ),
-        "both": planned(counts, "partitioned", target, {"inside": "fine_grain"}),
-    }
+    return {system: planned(counts, system, rho2, rho1) for system in SYSTEMS}
 
 
 def dealt(table: Table, made: Plan, entropy: Entropy) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from systems import (
     zipf,
 )
 
-from scumble.channel import Channel, gamma_bound
+from scumble.channel import Channel
 from scumble.coins import Coins
 from scumble.entropy import Entropy
 from scumble.mechanisms import Plan, fine_grain, partition
@@ -196,17 +196,15 @@ def runtimes(page: Page, occ: Table) -> None:
 
 
 def times(table: Table) -> list[float]:
-    share = float(table.counts.max() / len(table.codes))
-
     def uniform() -> None:
-        made = planned(table.counts, "uniform", {"gamma": gamma_bound(share, 1 / 6)}, {})
+        made = planned(table.counts, "uniform", 1 / 6)
         made.coins["x"].flip(table.codes, Entropy.seeded(1).stream("coins"))
 
     def anatomized() -> None:
         anatomize(table.codes, table.size, 6, Entropy.seeded(1).stream("anatomy"))
 
     def parted() -> None:
-        dealt(table, planned(table.counts, "partitioned", {"rho2": 1 / 6}, {}), Entropy.seeded(1))
+        dealt(table, planned(table.counts, "partitioned", 1 / 6), Entropy.seeded(1))
 
     return [1000 * timed(action) for action in (uniform, parted, anatomized)]
 

@@ -177,9 +177,9 @@ class Pool:
         """Random questions, each once; fewer than wanted where hardly any condition passes."""
         asked: set[tuple[str, str]] = set()
         for _ in range(TRIALS * wanted):
-            chosen, rows = self._condition(stream)
+            chosen, rows = self.condition(stream)
             target = self.sensitive[_draw(stream, len(self.sensitive))]
-            where = " AND ".join(chosen)
+            where = " AND ".join(column.predicates[part] for column, part in chosen)
             if (where, target.name) in asked or len(rows) < least:
                 continue
             asked.add((where, target.name))
@@ -188,15 +188,15 @@ class Pool:
             for part in passing[stream.permutation(len(passing))[:VALUES]].tolist():
                 yield _question(where, target, part)
 
-    def _condition(self, stream: Stream) -> tuple[list[str], npt.NDArray[np.intp]]:
-        """A random value of each of some random columns, and the rows that have them all."""
+    def condition(self, stream: Stream) -> tuple[list[tuple[Parts, int]], npt.NDArray[np.intp]]:
+        """A random part of each of some random columns, and the rows that are in them all."""
         width = self.dimensions[_draw(stream, len(self.dimensions))]
         columns = [self.public[i] for i in sorted(stream.permutation(len(self.public))[:width].tolist())]
-        picked = [_draw(stream, len(column.predicates)) for column in columns]
-        inside = np.ones(len(self.sensitive[0].codes), dtype=bool)
-        for column, part in zip(columns, picked, strict=True):
+        chosen = [(column, _draw(stream, len(column.predicates))) for column in columns]
+        inside = np.ones(len([*self.public, *self.sensitive][0].codes), dtype=bool)
+        for column, part in chosen:
             inside &= column.codes == part
-        return [column.predicates[part] for column, part in zip(columns, picked, strict=True)], np.flatnonzero(inside)
+        return chosen, np.flatnonzero(inside)
 
 
 def _question(where: str, target: Parts, part: int) -> Question:
