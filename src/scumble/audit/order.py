@@ -3,8 +3,8 @@
 With the raw table each row has a score, the mean place of its public values there; and another one, how many people with these
 public values have its sensitive value, which is higher where values were kept. In a release whose order is random, scores neither rise nor
 fall with the place, and those of neighbours are not alike. Without the raw table, neighbours must not have the same value
-more often than in random order. A table that is sorted by what it publishes, as a whole or piece by piece, tells nothing by that: everything is looked at among
-rows that are equal in the columns it is sorted by.
+more often than in random order. A table that is sorted by what it publishes, as a whole or piece by piece, tells nothing by that:
+everything is looked at among rows that are equal in the columns it is sorted by.
 
 The success is the share of pairs of rows whose order in the source is told right, 1/2 + asin(r)/pi; 1/2 is a coin. Both signs and all
 statistics are looked at, and the interval is wide enough for that.
@@ -95,8 +95,9 @@ def _of_scores(score: Numbers, run: Codes, told: str) -> list[Sign]:
     In a run of s rows with centred scores x and places i, both in any order alike likely, sum i x has mean 0 and variance
     S_ii S_xx / (s - 1), and the sum over neighbours of x x' has mean -S_xx / s and a variance of about S_xx^2 / s, S the sums of squares.
     """
-    size = np.bincount(run)
-    score = score / max(float(np.ptp(score)), 1e-300) if len(score) else score
+    if not len(score) or np.ptp(score) == 0:
+        return []
+    size, score = np.bincount(run), score / np.ptp(score)
     x = score - (np.bincount(run, weights=score) / np.maximum(size, 1))[run]
     place = np.arange(len(run)) - (np.bincount(run, weights=np.arange(len(run))) / np.maximum(size, 1))[run]
     x[np.abs(x) < ROUNDING] = 0
