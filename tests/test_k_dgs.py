@@ -133,7 +133,7 @@ def test_verify_finds_a_crowd_that_is_too_small(people: pa.Table) -> None:
     [
         ({"settings": {"k": 0}}, ParameterError, "size of a crowd and must be at least 1, not 0"),
         ({"settings": {"k": 5, "kk": 1}}, ParameterError, "'kk' is not a known setting"),
-        ({"settings": {}}, ParameterError, "k: Field required"),
+        ({"settings": {}}, ParameterError, "'k' is missing"),
         ({"epsilon": 1}, ParameterError, "has no epsilon"),
         ({"settings": {"k": 5, "total": 3999}}, ParameterError, "3,999 tuples, and the table has 4,000"),
         (

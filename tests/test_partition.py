@@ -299,7 +299,7 @@ def test_sets_hold_in_every_plan(table, data):
         ((THESIS, 0.01, 0.5), {}, r"no value that occurs is protected.*value, 6, has 1/42"),
         ((THESIS, "1/3", "1/3"), {}, r"0 < rho1 < rho2 < 1.*value, 0, has 12/42 = 0.285714.*any rho2 above"),
         ((THESIS, "1/9", "1/5"), {"protected": np.ones(10, bool)}, r"rho2 = 0.2 is not above.*value, 0, has 12/42"),
-        ((THESIS, "1/3", "2/3"), {"protected": np.zeros(10, bool)}, "no value that occurs is protected"),
+        ((THESIS, "1/3", "2/3"), {"protected": np.zeros(10, bool)}, "none of the protected values occurs"),
         ((THESIS, "1/3", "2/3"), {"protected": [True]}, "mask of 10 booleans"),
         (([3, -1, 2], 0.5, 0.7), {}, r"whole numbers from 0 on; value 1 has -1"),
         (([3, 1.5, 2], 0.5, 0.7), {}, r"value 1 has 1\.5"),

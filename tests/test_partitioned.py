@@ -267,7 +267,9 @@ def test_a_table_that_changes_between_the_passes_is_refused(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rho2": "1/4", "rho1": "1/3"}, "0 < rho1 < rho2 < 1"),
+        ({"rho2": "1/4", "rho1": "1/3"}, "'a', has 1200/4200 = 0.285714 of the table, and any rho2 above that"),
+        ({"rho2": "1/4", "rho1": None}, "rho2 = 0.25 is not above what the table itself tells"),
+        ({"rho2": "1/3", "rho1": "2/5"}, "0 < rho1 < rho2 < 1"),
         ({"rho1": None, "rho2": "0.2"}, "most frequent protected value, 'a', has 1200/4200"),
         ({"rho1": "0.001"}, "no value that occurs is protected: .* the rarest value, 'g'"),
         ({"rho1": None, "rho2": None, "gamma": 3}, "partitioned bounds posteriors: give rho2"),

@@ -222,7 +222,7 @@ def test_a_group_below_k_and_a_channel_that_keeps_more_are_found(release: Any, t
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"settings": {}}, "k: Field required"),
+        ({"settings": {}}, "'k' is missing"),
         ({"settings": {"k": 1}}, "greater than or equal to 2"),
         ({"settings": {"k": 4000}}, "3,000 rows, and a group has k = 4,000"),
         ({"gamma": 1}, "gamma"),

@@ -276,5 +276,7 @@ def first_problem(error: ValidationError, known: Sequence[str] = ()) -> str:
     where = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         return f"{where!r} is not a known setting" + (f"; there are: {', '.join(known)}" if known else "")
+    if problem["type"] == "missing":
+        return f"{where!r} is missing; give it"
     message = problem["msg"].removeprefix("Value error, ")
     return f"{where}: {message}" if where else message

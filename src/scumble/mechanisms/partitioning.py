@@ -104,7 +104,7 @@ def partition(
 
     >>> partition([40, 30, 20, 10], 0.4, 0.3)
     Traceback (most recent call last):
-    scumble.errors.ParameterError: 0 < rho1 < rho2 < 1 must hold, not rho1 = 0.4, rho2 = 0.3; the most frequent protected ...
+    scumble.errors.ParameterError: rho2 = 0.3 is not above what the table itself tells: the most frequent protected value, 0, has ...
     """
     table = _whole_numbers(counts)
     low, high = number(rho1, "rho1"), number(rho2, "rho2")
@@ -213,6 +213,10 @@ def _protected(counts: Counts, rho1: float, mask: Any, called: list[str]) -> Mas
     chosen = np.asarray(chosen & (counts > 0))
     if not chosen.any():
         rare = int(np.argmin(np.where(counts > 0, counts, counts.max())))
+        if mask is not None:
+            raise ParameterError(
+                f"none of the protected values occurs in the table; name one that does, {called[rare]} say"
+            )
         raise ParameterError(
             f"no value that occurs is protected: rho1 = {rho1:.6g}, and the rarest value, {called[rare]}, has {_share(counts, rare)} of the "
             "table; take rho1 at least as large"
@@ -224,12 +228,12 @@ def _check_feasible(counts: Counts, protected: Mask, rho1: float, rho2: float, c
     """The whole table must qualify; then some merge does."""
     top = int(np.argmax(np.where(protected, counts, 0)))
     way_out = f"the most frequent protected value, {called[top]}, has {_share(counts, top)} of the table, and any rho2 above that is feasible"
+    if int(counts[top]) / int(counts.sum()) >= rho2:
+        raise ParameterError(f"rho2 = {rho2:.6g} is not above what the table itself tells: {way_out}")
     if not 0 < rho1 < rho2 < 1:
         raise ParameterError(
             f"0 < rho1 < rho2 < 1 must hold, not rho1 = {rho1:.6g}, rho2 = {rho2:.6g}; {way_out} (with a lower rho1)"
         )
-    if int(counts[top]) / int(counts.sum()) >= rho2:
-        raise ParameterError(f"rho2 = {rho2:.6g} is not above what the table itself tells: {way_out}")
 
 
 def _share(counts: Counts, value: int) -> str:
