@@ -144,6 +144,27 @@ def test_other_commands_write_all_or_nothing(place: str, arguments: list[str], t
     assert [path for path in table.parent.rglob("*") if path.is_file()] == [table]
 
 
+@pytest.mark.parametrize(
+    ("place", "arguments"),
+    [
+        ("scumble.report.page:render", ["report", "r", "--raw", "t.parquet"]),
+        ("scumble.evaluate.parallel:as_completed", ["compare", "t.toml", "--mechanism", "uniform", "--size", "3"]),
+    ],
+)
+def test_what_reads_a_release_leaves_no_page_and_no_process(place: str, arguments: list[str], table: Path) -> None:
+    """A process that lived on would hold our pipe open, and the wait for its end would fail."""
+    folder = table.parent
+    (folder / "t.toml").write_text(
+        'table = "t.parquet"\n[privacy]\nretain = 0.3\n[columns]\nage = { role = "public" }\nsex = { role = "public" }\n'
+        f'disease = {{ role = "sensitive", values = {DISEASES} }}\n'
+    )
+    scumble.publish(folder / "t.toml", folder / "r", seed=1)
+    before = sorted(folder.rglob("*"))
+    told = interrupted(place, *arguments, folder=folder)
+    assert (told.returncode, told.stderr) == (130, "scumble: interrupted; nothing half-written was left behind\n")
+    assert sorted(folder.rglob("*")) == before
+
+
 def test_a_statement_of_the_engine_is_stopped() -> None:
     """It would run for hours."""
     import duckdb

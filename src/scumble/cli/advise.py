@@ -41,6 +41,7 @@ def command(
     """Choose the mechanism and its parameters for an accuracy, or for a privacy, and check the promise by publishing."""
     from scumble.cli.output import progress_bar
     from scumble.evaluate import advise
+    from scumble.whole import whole_file
 
     if out is not None and out.exists():
         raise ParameterError(f"{str(out)!r} exists and is kept; choose another name")
@@ -58,7 +59,8 @@ def command(
             progress=progress,
         )
     if out is not None:
-        out.write_text(found.written(out.parent), encoding="utf-8")
+        with whole_file(out) as aside:
+            aside.write_text(found.written(out.parent), encoding="utf-8")
     if format is Format.JSON:
         print_json(found.to_list())
         return

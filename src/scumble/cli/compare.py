@@ -39,6 +39,7 @@ def command(
     from scumble.cli.output import progress_bar
     from scumble.evaluate import Workload, compare
     from scumble.evaluate.subject import Subject
+    from scumble.whole import whole_file
 
     subject = Subject.of(spec)
     workload = (
@@ -58,7 +59,8 @@ def command(
             progress=progress,
         )
     if out is not None:
-        out.write_text(json.dumps(found.to_list(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        with whole_file(out) as aside:
+            aside.write_text(json.dumps(found.to_list(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if format is Format.JSON:
         print_json(found.to_list())
     else:

@@ -2,9 +2,10 @@
 
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
@@ -45,7 +46,8 @@ def run(
         return [_counted(work(shared, task), i, len(tasks), told) for i, task in enumerate(tasks, 1)]
     pool = ProcessPoolExecutor(wanted, get_context("spawn"), _begin, (work, shared))
     try:
-        futures = [pool.submit(_work, task) for task in tasks]
+        with _unheard(signal.SIGINT):
+            futures = [pool.submit(_work, task) for task in tasks]
         for done, future in enumerate(as_completed(futures), 1):
             future.result()  # the first failure ends all
             told(done, len(tasks))
@@ -56,6 +58,16 @@ def run(
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _unheard(number: signal.Signals) -> Iterator[None]:
+    """A signal waits, and processes that begin meanwhile never hear it: they would print what they were just loading."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _counted(result: Result, done: int, of: int, told: Progress) -> Result:
