@@ -5,10 +5,12 @@ Attacks that draw on chance (retention, inference, corruption, order: up to four
 """
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from attacked import ONE, SOUND, people, publish
 
@@ -60,6 +62,14 @@ def test_an_odd_release_is_not_called_broken_either(how: str, raw: pa.Table) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         release = scumble.publish(raw, seed=1, **ODD[how])
+    for table in (None, raw):
+        assert [found for found in audit(release, table) if not found.passed] == []
+
+
+def test_a_release_of_a_file_of_unknown_length_is_not_called_broken(raw: pa.Table, tmp_path: Path) -> None:
+    """It is written in pieces, each sorted by itself."""
+    pa.csv.write_csv(raw, tmp_path / "raw.csv")
+    release = scumble.publish(tmp_path / "raw.csv", seed=1, **ONE, retain=0.4)
     for table in (None, raw):
         assert [found for found in audit(release, table) if not found.passed] == []
 

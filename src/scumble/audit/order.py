@@ -26,8 +26,8 @@ NAME = "order"
 
 Numbers = npt.NDArray[np.float64]
 
-PIECE = 1 << 17
-"""Rows of a piece, at least, where a table was written in pieces that are sorted each by itself."""
+PIECE, PIECES = 1 << 17, 16
+"""A table may have been written in pieces that are sorted each by itself: so many, or of so many rows at least."""
 
 ROUNDING = 1e-9
 """Differences of scores, as a share of their range, that come from rounding alone."""
@@ -157,6 +157,12 @@ def _neighbours(codes: Codes, count: int, run: Codes, size: Codes, name: str) ->
     )
 
 
+def _turns_by_chance(codes: Codes, pairs: int) -> float:
+    """How many of so many pairs of neighbours fall, in random order."""
+    shares = np.bincount(codes) / len(codes)
+    return pairs * float(1 - (shares**2).sum()) / 2
+
+
 def sorted_runs(table: pa.Table) -> tuple[list[str], Codes]:
     """The columns by which the rows are sorted, rising or falling, piece by piece; and the number of each row's run of equal ones.
 
@@ -166,7 +172,7 @@ def sorted_runs(table: pa.Table) -> tuple[list[str], Codes]:
     """
     found: list[str] = []
     same = np.ones(table.num_rows - 1, dtype=np.bool_)
-    pieces = table.num_rows // PIECE
+    pieces = max(PIECES, table.num_rows // PIECE)
     while same.any():
         for name in table.column_names:
             if name in found:
@@ -174,7 +180,8 @@ def sorted_runs(table: pa.Table) -> tuple[list[str], Codes]:
             (codes,), count = together([name], table)
             step = np.diff(codes)
             inside = step[same]
-            if count > 1 and inside.any() and min((inside < 0).sum(), (inside > 0).sum()) <= (0 if found else pieces):
+            turns = min(int((inside < 0).sum()), int((inside > 0).sum()))
+            if count > 1 and inside.any() and turns <= min(pieces, _turns_by_chance(codes, len(inside)) / 5):
                 found.append(name)
                 same &= step == 0
                 break
