@@ -121,19 +121,19 @@ class Note:
     """A sentence of its own."""
 
     sentence: str
-    weight: Literal["plain", "strong", "faint"] = "plain"
-    """strong: a warning that nobody should read over; faint: a remark."""
+    weight: Literal["plain", "heading", "strong", "faint"] = "plain"
+    """heading: of what follows; strong: a warning that nobody should read over; faint: a remark."""
 
     def text(self) -> str:
-        """The sentence on one line."""
-        return plain(self.sentence)
+        """The sentence on one line; a heading has an empty one above it."""
+        return "\n" * (self.weight == "heading") + plain(self.sentence)
 
     def html(self) -> str:
         """The sentence as a paragraph."""
         return f'<div style="{WEIGHTS[self.weight]}margin:.2em 0">{escape(plain(self.sentence))}</div>'
 
 
-WEIGHTS = {"plain": "", "strong": "font-weight:bold;", "faint": "opacity:.75;"}
+WEIGHTS = {"plain": "", "heading": "font-weight:bold;", "strong": "font-weight:bold;", "faint": "opacity:.75;"}
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def card(found: "Forecast") -> Card:
     parts: list[Part] = [each for each in found.plan.card().parts if isinstance(each, Note)]
     parts += _outlooks(found) if found.outlooks else _counted(found.plan)
     for sql, answer in found.answers:
-        parts += [Note(sql, "strong"), _errors(answer)]
+        parts += [Note(sql, "heading"), _errors(answer)]
         if len(answer) > MOST:
             parts.append(Note(f"({len(answer) - MOST} more rows)", "faint"))
     return Card(f"{found.rows:,} rows, mechanism {found.plan.mechanism}; nothing is written", parts)
@@ -48,7 +48,7 @@ def _outlooks(found: "Forecast") -> list[Part]:
         for each in found.outlooks
     ]
     return [
-        Note("For your eyes only, with the table's own shares as the attacker's beliefs:"),
+        Note("for your eyes only, with the table's own shares as the attacker's beliefs:", "heading"),
         Grid(OUTLOOK, rows, (0,)),
         Note(LEGEND, "faint"),
         Note(f"condition number of all columns together: {found.condition:.4g}"),

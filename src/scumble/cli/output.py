@@ -34,7 +34,7 @@ def print_json(result: Any) -> None:
     print(json.dumps(result, indent=1, ensure_ascii=False, default=str))
 
 
-STYLES = {"plain": "", "strong": "bold red", "faint": "dim"}
+STYLES = {"plain": "", "heading": "bold", "strong": "bold red", "faint": "dim"}
 
 
 def print_card(card: Card) -> None:
