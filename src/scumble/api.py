@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from scumble.domain import is_text
 from scumble.entropy import Entropy
 from scumble.errors import ParameterError, SchemaError, did_you_mean
 from scumble.keyed import read_key
 from scumble.progress import Progress
-from scumble.release.encode import is_text, published_type
+from scumble.release.encode import published_type
 from scumble.release.manifest import read_manifest
 from scumble.release.press import Coinage
 from scumble.release.release import Release, open_release

@@ -22,6 +22,11 @@ LARGEST_GRID = 10_000_000
 Codes = npt.NDArray[np.unsignedinteger]
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of that type holds text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
 class Domain(ABC):
     """`size` values of the Arrow type `type`, in a fixed order."""
 

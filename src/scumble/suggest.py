@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.domain import is_text
 from scumble.errors import TableError
 from scumble.progress import Progress
-from scumble.release.encode import is_text, published_type
+from scumble.release.encode import published_type
 from scumble.tables import Table
 
 IDENTIFYING = re.compile(

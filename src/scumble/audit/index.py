@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from scumble.audit.case import Case
 from scumble.audit.exhibit import Codes, together
 from scumble.audit.finding import Finding, Z
-from scumble.release.encode import is_text
+from scumble.domain import is_text
 
 NAME = "leaked index"
 

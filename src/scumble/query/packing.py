@@ -13,10 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.domain import Domain, Grid
+from scumble.domain import Domain, Grid, is_text
 from scumble.engines.engine import truth_case
 from scumble.query.normalize import Perturbed, PublicAtom
-from scumble.release.encode import is_text
 
 MANY_CELLS = 32
 """From here on a column's published value is grouped by itself, and put into its cell afterwards."""

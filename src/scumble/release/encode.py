@@ -13,17 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.coarsen import coarsen
-from scumble.domain import Domain
+from scumble.domain import Domain, is_text
 from scumble.schema import ColumnSpec, Spec
 from scumble.tables import Table
 
 REPETITIVE = 4
 """Text is coded when, in the first batch, each value stands in this many rows or more on average."""
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of that type holds text."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def published_type(kind: pa.DataType) -> pa.DataType:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from scumble.domain import is_text
 from scumble.errors import SchemaError, did_you_mean
 from scumble.mechanisms.generalize import Groups as Labels
 from scumble.mechanisms.generalize import merge
 from scumble.mechanisms.sps import Settings
 from scumble.parameters import number
-from scumble.release.encode import is_text
 from scumble.release.groups import Groups, regrouped
 from scumble.release.manifest import MergedRecord
 

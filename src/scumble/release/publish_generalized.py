@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.coarsen import resolved
-from scumble.domain import Codes
+from scumble.domain import Codes, is_text
 from scumble.errors import ParameterError, SchemaError, TableError
 from scumble.mechanisms.baselines.perturbed_generalization import HIGH, LOW, SIZE, Generalized, generalize
 from scumble.release.copies import write_copies
-from scumble.release.encode import PublicColumn, is_text, published_type
+from scumble.release.encode import PublicColumn, published_type
 from scumble.release.manifest import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord
 from scumble.release.press import Job, Printed
 

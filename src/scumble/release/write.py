@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from scumble.domain import is_text
 from scumble.entropy import Entropy
 from scumble.progress import Progress
-from scumble.release.encode import Column, SensitiveColumn, decode_table, is_text, published_type
+from scumble.release.encode import Column, SensitiveColumn, decode_table, published_type
 from scumble.release.manifest import FileRecord
 from scumble.release.shuffle import Buckets, alike
 

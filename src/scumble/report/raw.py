@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from scumble.release.encode import is_text
+from scumble.domain import is_text
 from scumble.release.manifest import Manifest
 from scumble.tables import CsvTable, Table, read
 
