@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from scumble.errors import ParameterError
@@ -44,6 +45,7 @@ def run(
     told = progress or (lambda done, of: None)
     if wanted == 1:
         return [_counted(work(shared, task), i, len(tasks), told) for i, task in enumerate(tasks, 1)]
+    others = set(active_children())
     pool = ProcessPoolExecutor(wanted, get_context("spawn"), _begin, (work, shared))
     try:
         with _unheard(signal.SIGINT):
@@ -56,6 +58,9 @@ def run(
         raise ParameterError(
             "a process of the repetitions ended early: in a script, call this below `if __name__ == '__main__':`, or say processes=1"
         ) from None
+    except BaseException:
+        _end(others)
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -70,6 +75,12 @@ def _unheard(number: signal.Signals) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _end(others: set[BaseProcess]) -> None:
+    """Ends the processes that were started here in the middle of their work: nothing of it is wanted any more."""
+    for process in set(active_children()) - others:
+        process.terminate()
+
+
 def _counted(result: Result, done: int, of: int, told: Progress) -> Result:
     told(done, of)
     return result
@@ -80,7 +91,7 @@ _state: list[Any] = []
 
 
 def _begin(work: Callable[..., Any], shared: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process hears Ctrl-C, drops what has not begun, and ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process hears Ctrl-C, and ends the others
     _state[:] = [work, shared]
 
 
