@@ -12,7 +12,9 @@ from reported import KINDS, made
 
 import scumble
 from scumble.errors import ParameterError, ReleaseError, SchemaError
+from scumble.mechanisms import PLANNERS
 from scumble.report import write
+from scumble.report.words import WORDS
 
 OUTSIDE = re.compile(
     r"""(?:src|href|action|data|poster|srcset)\s*=\s*["'](?!#|data:)|url\(|@import|https?://|<script|<iframe|javascript:""",
@@ -53,6 +55,10 @@ def test_every_mechanism_has_a_sound_page(tmp_path: Path, kind: str, internal: b
         "each figure is drawn for wide and for narrow screens"
     )
     assert len(text) < 1_000_000
+
+
+def test_there_are_words_for_every_mechanism() -> None:
+    assert set(WORDS) == set(PLANNERS)
 
 
 def test_the_summary_says_what_the_publisher_chose(tmp_path: Path) -> None:

@@ -159,11 +159,5 @@ WORDS: dict[str, Words] = {
 
 
 def words(mechanism: str) -> Words:
-    """The words for a mechanism; for one that has none yet, those that are true of all."""
-    return WORDS.get(mechanism) or Words(
-        f"The table was published by the mechanism {mechanism}; its manifest has the details.",
-        ("Randomization.",),
-        "See the guarantees.",
-        CENTRAL,
-        NO_NEIGHBOURS,
-    )
+    """The words for a mechanism."""
+    return WORDS[mechanism]
