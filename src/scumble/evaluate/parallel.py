@@ -11,6 +11,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from scumble.errors import ParameterError
+from scumble.whole import undisturbed
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -48,7 +49,7 @@ def run(
     others = set(active_children())
     pool = ProcessPoolExecutor(wanted, get_context("spawn"), _begin, (work, shared))
     try:
-        with _unheard(signal.SIGINT):
+        with undisturbed(), _unheard(signal.SIGINT):  # a process that is just being started would be forgotten
             futures = [pool.submit(_work, task) for task in tasks]
         for done, future in enumerate(as_completed(futures), 1):
             future.result()  # the first failure ends all
