@@ -92,6 +92,16 @@ def test_the_truth_is_in_the_internal_edition_alone(tmp_path: Path) -> None:
     assert "Not for publication" in inside
 
 
+def test_other_mechanisms_are_compared_where_that_is_asked_for(tmp_path: Path) -> None:
+    release, raw = made("swapped")
+    found = plain(write(release, tmp_path / "r.html", raw=raw, compare=True).read_text())
+    assert "Other mechanisms at the same privacy" in found
+    assert all(name in found for name in ("uniform", "identity", "swapped"))
+    assert "Other mechanisms" not in plain(page(tmp_path, "swapped", internal=True))
+    with pytest.raises(ParameterError, match="compared on the raw table"):
+        write(release, tmp_path / "r.html", compare=True)
+
+
 def test_the_external_edition_refuses_the_raw_table(tmp_path: Path) -> None:
     release, raw = made("rho")
     with pytest.raises(ParameterError, match="made from the release alone"):

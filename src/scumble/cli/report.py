@@ -17,12 +17,15 @@ def command(
     external: Annotated[
         bool, typer.Option("--external", help="The edition that can be published; it refuses the raw table.")
     ] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="With --raw: try other mechanisms at the same privacy; takes longer.")
+    ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path("report.html"),
 ) -> None:
     """Write the report of a release as one HTML page: what it promises, what attacks get, how exact answers are."""
     from scumble.report import write
 
     with progress_bar("report") as progress:
-        path = write(release, out, raw=raw, external=external, progress=progress)
+        path = write(release, out, raw=raw, external=external, compare=compare, progress=progress)
     edition = "internal edition, not for publication" if raw is not None else "external edition"
     print(f"{path}: {edition}, {path.stat().st_size / 1000:,.0f} kB, one file that loads nothing")

@@ -24,6 +24,7 @@ def write(
     *,
     raw: Any = None,
     external: bool = False,
+    compare: bool = False,
     progress: Progress | None = None,
 ) -> Path:
     """Writes the report of a release as one HTML file, and returns its path.
@@ -32,6 +33,7 @@ def write(
     out       the file to write; it is whole or it is not there
     raw       the table that the release was made from: the page becomes the internal edition, with the truth beside the estimates
     external  says that the page may be published with the release; then raw is refused
+    compare   in the internal edition: publish the raw table by other mechanisms at the same privacy, and show what each costs; takes longer
     progress  called with (done, of) as sections are finished
     """
     require()
@@ -39,6 +41,8 @@ def write(
         raise ParameterError(
             "the external edition is made from the release alone, so that it can be published: leave the raw table out, or leave out external"
         )
+    if compare and raw is None:
+        raise ParameterError("other mechanisms are compared on the raw table: give it, or leave out compare")
     from scumble.report.page import render
     from scumble.report.raw import read_raw
     from scumble.report.subject import Subject
@@ -46,7 +50,7 @@ def write(
     opened = release if isinstance(release, Release) else open_release(release)
     path = Path(out)
     _refuse_place(path, opened, internal=raw is not None)
-    text = render(Subject(opened, None if raw is None else read_raw(raw, opened.manifest)), progress)
+    text = render(Subject(opened, None if raw is None else read_raw(raw, opened.manifest), compare), progress)
     with whole_file(path) as aside:
         aside.write_text(text, encoding="utf-8")
     return path

@@ -21,6 +21,7 @@ from scumble.report.sections.distributions import distributions
 from scumble.report.sections.frontier import frontier
 from scumble.report.sections.integrity import integrity
 from scumble.report.sections.meaning import meaning
+from scumble.report.sections.mechanisms import mechanisms
 from scumble.report.sections.promise import promise
 from scumble.report.sections.published import published
 from scumble.report.sections.questions import questions
@@ -41,6 +42,7 @@ SECTIONS: list[Callable[[Subject], Section | None]] = [
     crosstab,
     accuracy,
     frontier,
+    mechanisms,
     standards,
     asking,
     integrity,

@@ -32,6 +32,8 @@ class Subject:
 
     release: Release
     raw: Table | None = None
+    compare: bool = False
+    """Whether other mechanisms are tried on the raw table."""
 
     @property
     def manifest(self) -> Manifest:

@@ -33,11 +33,9 @@ Numbers = npt.NDArray[np.float64]
 
 def frontier(subject: Subject) -> Section:
     """The section."""
-    perturbed = subject.manifest.sensitive if subject.manifest.counted is None else []
-    names = [name for name in perturbed if subject.manifest.domains[name].size <= MOST_VALUES]
-    if not names:
+    name = _column(subject)
+    if name is None:
         return Section("frontier", TITLE, why_not=_why_not(subject))
-    name = names[0]
     try:
         prior = _prior(subject, name)
         here = _this(subject, name, prior)
@@ -66,6 +64,18 @@ def frontier(subject: Subject) -> Section:
         TITLE,
         {"figure": drawn, "column": text(name), "lines": lines, "commonest": share(float(prior.max()))},
     )
+
+
+def standing(subject: Subject) -> float | None:
+    """The largest belief after seeing a row of the release, where it can be computed."""
+    name = _column(subject)
+    return None if name is None else _this(subject, name, _prior(subject, name)).posterior
+
+
+def _column(subject: Subject) -> str | None:
+    """The first perturbed column whose posteriors are computed in full."""
+    perturbed = subject.manifest.sensitive if subject.manifest.counted is None else []
+    return next((name for name in perturbed if subject.manifest.domains[name].size <= MOST_VALUES), None)
 
 
 def largest_posterior(p: float, prior: Numbers) -> float:
