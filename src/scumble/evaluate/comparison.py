@@ -239,6 +239,13 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def _belief(line: Compared) -> str:
+    """The posterior; at most that, where there are too many combinations to compute it."""
+    if math.isnan(line.posterior):
+        return "-"
+    return f"{'≤ ' if line.setting.beliefs.bound else ''}{line.posterior:.3g}"
+
+
 def _grid(lines: Sequence[Compared], best: Sequence[Compared]) -> Grid:
     headings = ["", "mechanism", "setting", "posterior", "rise", "guess", "other beliefs", "error", "±"]
     headings += [f"at {floor:.1%}" for floor in FLOORS] + ["coverage", "width", "TV", "kept", "rows", "refused"]
@@ -250,7 +257,7 @@ def _grid(lines: Sequence[Compared], best: Sequence[Compared]) -> Grid:
                 "*" if line in best else "",
                 line.setting.name,
                 line.setting.told,
-                f"{line.posterior:.3g}",
+                _belief(line),
                 f"x {line.setting.beliefs.rise:.3g}" if math.isfinite(line.setting.beliefs.rise) else "-",
                 percent(line.guess),
                 f"x {factor:.3g}" if factor < 1e4 else "none",
