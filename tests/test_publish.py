@@ -99,6 +99,17 @@ def test_csv_with_quotes_newlines_umlauts_and_empty_fields(tmp_path: Path) -> No
     assert [r["note"] for r in rows] == ["x", "two\nlines", None]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("rows", [3, 50_000])
+def test_a_table_is_read_whole_whatever_ends_its_lines(tmp_path: Path, end: str, rows: int) -> None:
+    """Spreadsheets write two characters at the end of a line; the last line may have none."""
+    lines = ["age,disease", *[f"{i % 90},{DISEASES[i % 5]}" for i in range(rows)]]
+    (tmp_path / "t.csv").write_bytes(end.join(lines).encode())
+    release = scumble.publish(tmp_path / "t.csv", sensitive="disease", domains={"disease": DISEASES}, retain=0.5)
+    assert release.manifest.rows == rows
+    assert sorted(release.table().column("age").to_pylist()) == sorted(i % 90 for i in range(rows))
+
+
 def test_among_rows_of_like_values_neither_source_order_nor_replacement_shows(
     publish_simply: Publish, patients: pa.Table
 ) -> None:

@@ -32,7 +32,7 @@ def csv_relation(path: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
     connection = duckdb.connect(config=CONFIG)
     try:
         types = {"dtype": dict.fromkeys(text, "VARCHAR")} if text else {}
-        return connection.read_csv(str(path), strict_mode=True, **shape, **types)
+        return connection.read_csv(str(path), **shape, **types)
     except duckdb.InvalidInputException:
         # the detection of types does not say which line is wrong; plain reading does
         plain = connection.read_csv(str(path), auto_detect=False, columns=dict.fromkeys(names, "VARCHAR"), **shape)
