@@ -391,3 +391,15 @@ def test_notes_are_about_the_lines_that_are_shown(publish_simply: Callable[..., 
     assert "rows match in 2 of 2 rows" in " ".join(release.query(f"{sql} LIMIT 2").notes)
     wide = "SELECT sex, age, SUM(cost) AS c FROM release WHERE disease = 'flu' OR age = 50 GROUP BY sex, age"
     assert release.query(f"{wide} LIMIT 0").notes == []
+
+
+def test_groups_that_the_condition_excludes_are_no_part_of_the_answer(release: scumble.Release) -> None:
+    """As in SQL; a value that may occur is there even where nobody has it."""
+    answer = release.query(
+        "SELECT disease, sex, COUNT(*) AS n FROM release WHERE disease IN ('flu', 'hiv') AND visits < 3 GROUP BY disease, sex"
+    )
+    assert {(row["disease"], row["sex"]) for row in answer.groups.to_pylist()} == set(
+        itertools.product(["flu", "hiv"], "FM")
+    )
+    top = release.query("SELECT disease, COUNT(*) AS n FROM release WHERE disease <> 'flu' GROUP BY disease LIMIT 3")
+    assert top.groups.column("disease").to_pylist() == ["cold", "asthma", "diabetes"]

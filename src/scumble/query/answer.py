@@ -48,7 +48,7 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
         estimates, how = likely(question, found, estimates, level)
     names = [output.name for output in question.query.outputs]
     whole = Estimates(names, _group_columns(question, found), estimates, level, [])
-    order = _order(whole, question.query)
+    order = _order(whole, question.query, _possible(question, found))
     told = _taken(whole, order)
     told.notes = [*_notes(question, found, order), *how]
     if any(np.any(np.isinf(e.low)) for e in told.estimates):
@@ -124,7 +124,14 @@ def arranged(answer: Estimates, query: Query) -> Estimates:
     return _taken(answer, _order(answer, query))
 
 
-def _order(answer: Estimates, query: Query) -> npt.NDArray[np.intp]:
+def _possible(question: Question, found: Whole) -> npt.NDArray[np.bool_]:
+    """The lines that the WHERE leaves possible: a group by the values that it excludes is no part of the answer."""
+    shape = found.cells.shape
+    truth = found.parts[0].truth.reshape(*shape, -1).any(axis=-1)
+    return np.tile(truth.reshape(-1), len(found.cells.groups))
+
+
+def _order(answer: Estimates, query: Query, among: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.intp]:
     """The lines that are shown, in the order in which they are."""
     order = np.arange(len(answer))
     if query.order:
@@ -132,6 +139,8 @@ def _order(answer: Estimates, query: Query) -> npt.NDArray[np.intp]:
         keys = pa.table({f"k{i}": table.column(key.name) for i, key in enumerate(query.order)})
         ways = [(f"k{i}", "descending" if key.descending else "ascending") for i, key in enumerate(query.order)]
         order = pa.compute.sort_indices(keys, sort_keys=ways).to_numpy().astype(np.intp)
+    if among is not None and query.groups:
+        order = order[among[order]]
     end = None if query.limit is None else query.offset + query.limit
     return order[query.offset : end]
 
