@@ -34,10 +34,10 @@ def __getattr__(name: str) -> Any:
     """Names are loaded when they are first used, so that `import scumble` is fast."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in ("audit", "errors", "evaluate", "learn", "mechanisms", "privacy"):
+    if name in ("audit", "errors", "evaluate", "learn", "mechanisms", "privacy", "report"):
         return import_module(f"scumble.{name}")
     raise AttributeError(f"module 'scumble' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "audit", "errors", "evaluate", "learn", "mechanisms", "privacy", "__version__"]
+    return [*__all__, "audit", "errors", "evaluate", "learn", "mechanisms", "privacy", "report", "__version__"]

@@ -86,7 +86,7 @@ def _answer(subject: Subject, name: str) -> Answered:
         verdict = "open" if subject.alone and verdict in ("untested", "holds") else verdict
         short = f"{share(alone)} of the rows are alone with the values of their public columns."
         details = [_alone(subject, alone), *details]
-    return Answered(name, ASKED[name], verdict, short or _untested(subject, name), details, said)
+    return Answered(name, ASKED[name], verdict, short or _untested(name), details, said)
 
 
 def _told(findings: list[Finding]) -> tuple[str, list[str]]:
@@ -111,9 +111,11 @@ def _alone(subject: Subject, alone: float) -> str:
     )
 
 
-def _untested(subject: Subject, name: str) -> str:
+def _untested(name: str) -> str:
     if name == "singling out":
         return "No public column is published row by row, so no row is alone with its values."
+    if name == "linkability":
+        return "This page is about one release; scumble audit --with OTHER tries to link it with another one of the same people."
     return "No attack of this version tests this on such a release; read what the release says of it."
 
 
