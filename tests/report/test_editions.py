@@ -159,6 +159,21 @@ def test_a_csv_is_read_as_it_was_published(tmp_path: Path) -> None:
     assert "00003" in write(release, tmp_path / "r.html", raw=tmp_path / "t.csv").read_text()
 
 
+def test_sub_tables_stand_at_the_posterior_that_they_promise(tmp_path: Path) -> None:
+    """The shares within sub-tables are not the table's: the frontier takes what the manifest states."""
+    release, _ = made("partitioned")
+    stated = release.manifest.guarantees[0].parameters["largest_posterior"]
+    found = re.search(r"this release \(partitioned\) ([\d.]+)%", plain(page(tmp_path, "partitioned")))
+    assert found is not None
+    assert float(found[1]) == pytest.approx(100 * stated, abs=0.06)
+
+
+def test_the_truth_beside_suppressed_counts_says_that_it_has_more_rows(tmp_path: Path) -> None:
+    found = plain(page(tmp_path, "noisy_counts", internal=True))
+    assert "with the rows that were left out: no interval is about them" in found
+    assert "intervals hold" not in found
+
+
 def test_a_wide_domain_shows_its_commonest_values_and_says_what_is_left_out(tmp_path: Path) -> None:
     values = [f"code {i:04d}" for i in range(3000)]
     raw = pa.table({"sex": ["F", "M"] * 3000, "code": values * 2})

@@ -41,6 +41,16 @@ def fraction(value: float) -> str:
     return str(near) if simple else share(value)
 
 
+def up(value: float) -> str:
+    """A bound in three digits, rounded up.
+
+    >>> up(9), up(2.71828), up(639.99)
+    ('9', '2.72', '640')
+    """
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return f"{math.ceil(value / step - 1e-6) * step:.6g}"
+
+
 def whole(value: float) -> str:
     """A count.
 

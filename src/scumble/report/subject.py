@@ -51,6 +51,11 @@ class Subject:
         public = set(self.manifest.public)
         return [name for name in kept(self.manifest) if name not in public]
 
+    @property
+    def suppressed(self) -> bool:
+        """Whether rare rows were left out, so that the truth has rows that no interval is about."""
+        return self.manifest.counted is not None and self.manifest.counted.matrix in ("exact", "practical")
+
     @cached_property
     def checks(self) -> list[Check]:
         """What the verifier found, this moment."""

@@ -67,6 +67,7 @@ def accuracy(subject: Subject) -> Section:
         "few": None if few is None else (share(few, 2), whole(few * subject.total)),
         "worth": share(WORTH_NAMING),
         "internal": internal,
+        "suppressed": subject.suppressed,
         "coverage": share(metrics.get("coverage", math.nan)),
         "bands": _bands(points),
     }

@@ -11,7 +11,7 @@ from scumble.report.section import Section
 from scumble.report.subject import Subject
 
 MOST_COLUMNS, MOST_VALUES = 20, 40
-MOST_CHARACTERS = 4000
+MOST_CHARACTERS = 1500
 """Of a statement by hand; a longer one is in the README of the release."""
 
 

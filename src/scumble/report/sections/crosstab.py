@@ -102,6 +102,7 @@ def _table(subject: Subject, across: Axis, down: Axis) -> dict[str, object]:
         "left_out": down.left_out,
         "left_across": across.left_out,
         "internal": truth is not None,
+        "suppressed": subject.suppressed,
         "held": sum(cell.held for line in cells for cell in line),
         "cells": value.size,
     }

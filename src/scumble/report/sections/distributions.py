@@ -51,6 +51,7 @@ def distributions(subject: Subject) -> Section:
         "more": [text(name) for name in subject.protected[MOST_COLUMNS:]],
         "published": published,
         "internal": subject.truth is not None,
+        "suppressed": subject.suppressed,
     }
     return Section("distributions", TITLE, facts)
 
@@ -75,7 +76,7 @@ def _distribution(subject: Subject, name: str) -> Distribution:
         share(max(0.0, rest)),
         axis.ranges,
         notes,
-        f"{inside} of {len(held)}" if held else "",
+        f"{inside} of {len(held)}" if held and not subject.suppressed else "",
     )
 
 

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from scumble.channel import Channel
 from scumble.errors import InputError
 from scumble.privacy.values import worst_posteriors
 from scumble.report.figure import figure, text
@@ -111,16 +110,16 @@ def _this(subject: Subject, name: str, prior: Numbers) -> Setting:
     """Where the release itself stands: its channel's largest posterior, and the standard errors of its own answers."""
     errors = subject.ask([exp.column(name, quoted=True)]).estimates[0].se
     error = float(np.sqrt(np.nanmean(errors**2))) / subject.total
-    strata = [channels[name] for channels in subject.release.strata]
-    return Setting("this release", max(_largest(channel, prior) for channel in strata), error, this=True)
+    return Setting("this release", _posterior(subject, name, prior), error, this=True)
 
 
-def _largest(channel: Channel, prior: Numbers) -> float:
-    """In a sub-table only its own values are possible; their shares among each other are taken as in the table."""
-    inside = np.where(channel.replace > 0, prior, 0.0)
-    if not inside.sum():
-        return 0.0
-    return float(np.max(worst_posteriors(channel, inside).largest))
+def _posterior(subject: Subject, name: str, prior: Numbers) -> float:
+    """Of the channel; the shares within sub-tables are not those of the table, and what they come to is in the manifest."""
+    stated = [g.parameters["largest_posterior"] for g in subject.manifest.guarantees if g.kind == "subtable_posterior"]
+    if stated:
+        return max(stated)
+    (channel,) = (channels[name] for channels in subject.release.strata)
+    return float(np.max(worst_posteriors(channel, prior).largest))
 
 
 def _why_not(subject: Subject) -> str:

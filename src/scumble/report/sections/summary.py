@@ -3,8 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from scumble.privacy.guarantee import at_most
-from scumble.report.numbers import share, whole
+from scumble.report.numbers import share, up, whole
 from scumble.report.promises import belief, example, sentence
 from scumble.report.section import Section
 from scumble.report.sections.questions import answered
@@ -52,7 +51,7 @@ def tiles(subject: Subject) -> list[Tile]:
         found.append(
             Tile(
                 "Odds change at most",
-                f"× {at_most(float(f'{known.factor:.6g}'))}",
+                f"× {up(known.factor)}",
                 f"by what is published (ε = {math.log(known.factor):.3g}{save})",
             )
         )
