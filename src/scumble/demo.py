@@ -89,8 +89,8 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
-def hospital(rows: int, seed: int = 20) -> pa.Table:
-    """Patients whose disease depends on age and sex. Nobody is in it, so an ordinary generator may draw them."""
+def hospital(rows: int, seed: int = 20, *, step: float = 0.01) -> pa.Table:
+    """Patients whose disease depends on age and sex, billed in steps. Nobody is in it, so an ordinary generator may draw them."""
     draw = np.random.default_rng(seed)
     young = draw.random(rows) < 0.35
     age = np.clip(np.where(young, draw.gamma(2.0, 14, rows), draw.normal(62, 17, rows)), 0, 104).astype(np.int64)
@@ -113,7 +113,7 @@ def hospital(rows: int, seed: int = 20) -> pa.Table:
             "ward": pa.array(WARDS).take(pa.array(ward)),
             "admission": pa.array(["planned", "emergency"]).take(pa.array(emergency.astype(np.int8))),
             "disease": pa.array(list(DISEASES)).take(pa.array(disease)),
-            "cost": np.round(cost, 2),
+            "cost": np.round(np.maximum(1, np.round(cost / step)) * step, 2),
         }
     )
 
@@ -136,7 +136,7 @@ def run(out: Path, rows: int) -> None:
     say = console().print
     out.mkdir(parents=True, exist_ok=True)
     with progress_bar("inventing patients"), whole_file(out / "patients.csv") as aside:
-        table = hospital(rows)
+        table = hospital(rows, step=500)  # to the cent, cost would single out nearly everybody
         pa.csv.write_csv(table, aside)
     say(f"{out / 'patients.csv'}: {rows:,} patients of a hospital that does not exist", markup=False)
     with progress_bar("publishing") as progress:
@@ -144,9 +144,9 @@ def run(out: Path, rows: int) -> None:
             out / "patients.csv",
             out / "patients.release",
             sensitive=["disease"],
-            drop=["patient"],
+            drop=["patient", "ward"],
             domains={"disease": list(DISEASES)},
-            coarsen={"age": {"bins": 5}},
+            coarsen={"age": {"bins": 10}},
             rho1="1/10",
             rho2="1/2",
             overwrite=True,

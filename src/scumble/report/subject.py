@@ -61,15 +61,25 @@ class Subject:
         """What the verifier found, this moment."""
         return verify(self.release)
 
-    @cached_property
+    @property
     def findings(self) -> list[Finding]:
-        """What attacks got; without the raw table where it cannot be laid beside the published one."""
-        if self.truth is None:
-            return audit(self.release)
-        try:
-            return audit(self.release, self.raw)
-        except InputError:
-            return audit(self.release)
+        """What attacks got."""
+        return self._audited[0]
+
+    @property
+    def scored(self) -> bool:
+        """Whether attacks were scored by the raw table."""
+        return self._audited[1]
+
+    @cached_property
+    def _audited(self) -> tuple[list[Finding], bool]:
+        """Findings by the raw table, and without it where it cannot be laid beside the published one."""
+        if self.truth is not None:
+            try:
+                return audit(self.release, self.raw), True
+            except InputError:
+                pass
+        return audit(self.release), False
 
     @cached_property
     def alone(self) -> int | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from scumble.audit import Finding
+from scumble.audit.finding import LEVEL
 from scumble.report.figure import text
 from scumble.report.numbers import share, whole
 from scumble.report.section import Section
@@ -63,7 +64,8 @@ def questions(subject: Subject) -> Section:
             "answers": answered(subject),
             "attempts": [_attempt(finding) for finding in subject.findings],
             "integrity": [_attempt(f) for f in subject.findings if f.question == "integrity"],
-            "internal": subject.internal,
+            "scored": subject.scored,
+            "level": f"{100 * LEVEL:.2f}%",
         },
     )
 
