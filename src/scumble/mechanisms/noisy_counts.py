@@ -4,19 +4,17 @@ All published columns are alike: a tuple is a row of them, and it is published a
 matrix publishes tuples that occur often (k, epsilon, delta); the full one (epsilon) counts every tuple of a declared domain.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from scumble.channel import Channel
 from scumble.errors import InternalError, ParameterError, SchemaError
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix, listed_domain
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.anonymity import Verdict, check_cells
-from scumble.privacy.guarantee import BOUNDED, Guarantee
+from scumble.privacy.guarantee import Guarantee
 from scumble.schema import Model, Number, Spec
 
 CHECKED_COUNTS = 10_000
@@ -202,10 +200,13 @@ def _demand(verdict: Verdict) -> None:
         raise InternalError(f"the noisy count matrix breaks its promise, {verdict}; please report the parameters")
 
 
-Strata = Sequence[dict[str, Channel]]
+def semantic_k_holds(stated: Guarantee) -> bool:
+    """Whether there is a k at all: that no rarer tuple was published, the counts of the release show."""
+    return stated.parameters["k"] >= 1
 
 
-def _noisy_counts_hold(stated: Guarantee, _: Strata) -> bool:
+def noisy_counts_holds(stated: Guarantee) -> bool:
+    """Whether the matrix of the stated parameters keeps its conditions, and its parts come to no more than the whole."""
     given = stated.parameters
     matrix = NoisyCountMatrix(int(given["k"]), given["epsilon"], given["delta"])
     epsilon = given["parts"] * given["epsilon"] + given["beside"]
@@ -213,6 +214,6 @@ def _noisy_counts_hold(stated: Guarantee, _: Strata) -> bool:
     return enough and checked(matrix).holds
 
 
-BOUNDED["semantic_k"] = lambda stated, _: stated.parameters["k"] >= 1
-BOUNDED["noisy_counts"] = _noisy_counts_hold
-BOUNDED["full_counts"] = lambda stated, _: check_full(ClampedCounts.full(stated.parameters["epsilon"])).holds
+def full_counts_holds(stated: Guarantee) -> bool:
+    """Whether the full matrix of the stated epsilon keeps it."""
+    return check_full(ClampedCounts.full(stated.parameters["epsilon"])).holds
