@@ -100,6 +100,33 @@ def test_labels_are_read_as_what_they_stand_for(raw: pa.Table) -> None:
     assert "0 fit none" in found["generalised rows"].detail
 
 
+@pytest.mark.parametrize("published", ["csv", "parquet"])
+@pytest.mark.parametrize("raw_as", ["csv", "parquet"])
+def test_labels_in_files_of_either_kind(raw: pa.Table, tmp_path: Path, published: str, raw_as: str) -> None:
+    """Parquet may hold texts coded, missing ones among them; people and labels are told apart all the same."""
+    sex = pa.array([None if i % 7 == 0 else s for i, s in enumerate(raw["sex"].to_pylist())])
+    people = raw.set_column(1, "sex", sex)
+    labels = pa.table(
+        {
+            "age": [f"{a // 20 * 20}-{a // 20 * 20 + 19}" for a in raw["age"].to_pylist()],
+            "sex": sex,
+            "disease": raw["disease"],
+        }
+    )
+    for name, table, kind in (("labels", labels, published), ("people", people, raw_as)):
+        if kind == "csv":
+            pa.csv.write_csv(table, tmp_path / f"{name}.csv")
+        else:
+            texts = [i for i, field in enumerate(table.schema) if pa.types.is_string(field.type)]
+            for i in texts:
+                table = table.set_column(i, table.column_names[i], table.column(i).dictionary_encode())
+            write_parquet(table, tmp_path / f"{name}.parquet", store_schema=True)
+    files = [tmp_path / f"labels.{published}", tmp_path / f"people.{raw_as}"]
+    found = {f.attack: f for f in audit(*files, quasi=["age", "sex"], sensitive=["disease"])}
+    assert found["generalised rows"].verdict == "holds"
+    assert "0 fit none" in found["generalised rows"].detail
+
+
 def test_what_is_guessed_is_said(raw: pa.Table) -> None:
     case = case_of(raw.append_column("name", pa.array([f"person {i}" for i in range(len(raw))])))
     assert case.exhibit.quasi == ["age", "sex", "zip", "visits", "job"]

@@ -71,11 +71,18 @@ def _fitting(published: pa.Table, people: pa.Table) -> Codes:
         half = people.num_rows // 2
         return np.concatenate([_fitting(published, people.slice(0, half)), _fitting(published, people.slice(half))])
     for name in published.column_names:
-        labels = published.column(name).take(pa.array(one)).combine_chunks().dictionary_encode(null_encoding="encode")
-        values = people.column(name).combine_chunks().dictionary_encode(null_encoding="encode")
-        table = _members(values.dictionary.to_pylist(), labels.dictionary.to_pylist()[:MOST_LABELS])
-        fits &= table[values.indices.to_numpy()][:, labels.indices.to_numpy()]
+        labels, label = _coded(published.column(name).take(pa.array(one)))
+        values, value = _coded(people.column(name))
+        fits &= _members(values, labels[:MOST_LABELS])[value][:, label]
     return np.asarray(fits @ size)
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[list[Any], Codes]:
+    """The different values of a column, a missing one among them, and the place of each row's; Parquet may hold them coded already."""
+    whole = column.combine_chunks()
+    plain = whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
+    coded = plain.dictionary_encode(null_encoding="encode")
+    return coded.dictionary.to_pylist(), coded.indices.to_numpy()
 
 
 def _members(values: list[Any], labels: list[Any]) -> npt.NDArray[np.bool_]:
