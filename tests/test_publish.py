@@ -138,6 +138,21 @@ def test_words_that_came_first_are_not_published_first(publish_simply: Publish) 
     assert ward == ["a"] * 500 + ["z"] * 500
 
 
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [("int8", -128, 127), ("uint8", 0, 255), ("int16", -30000, 30000), ("uint64", 2**64 - 200, 2**64 - 1)],
+)
+def test_whole_numbers_of_every_width_are_published_as_they_are(
+    publish_simply: Publish, kind: str, low: int, high: int
+) -> None:
+    """A range that does not fit into its own type once made the order of rows ask for all memory."""
+    numbers = [low + i * (high - low) // 199 for i in range(200)] * 700
+    table = pa.table({"number": pa.array(numbers, kind), "disease": ["flu"] * len(numbers)})
+    published = publish_simply(table=table, drop=()).table().column("number")
+    assert str(published.type) == kind
+    assert sorted(published.to_pylist()) == sorted(numbers)
+
+
 def test_columns_without_missing_values_are_written_as_such(publish_simply: Publish, tmp_path: Path) -> None:
     """Readers are faster then; a column with missing values, and a domain with one, keep them."""
     table = pa.table({"ward": ["z", None] * 500, "sex": ["F", "M"] * 500, "disease": ["flu", None] * 500})

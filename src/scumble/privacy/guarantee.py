@@ -97,6 +97,8 @@ def sampled_gamma(gamma: float, k: float) -> float:
 SAMPLED = [
     CONDITIONS[0],
     "The table is published once: another publication draws other rows and flips other coins, and the two together tell more.",
+    "The attacker knows every other row, or what is believed of the person does not hang together with what is believed of the others in the group: "
+    "where all of them have the same value, whoever knows that learns it from one published row as far as the channel alone allows.",
     CONDITIONS[2],
 ]
 
@@ -108,8 +110,9 @@ def sampled_amplification(column: str, channel: Channel, k: int) -> Guarantee:
         kind="sampled_amplification",
         columns=[column],
         statement=f"Seeing the release changes the odds of anything about a person's true {column} by a factor of at most {at_most(gamma)} (epsilon = "
-        f"{at_most(math.log(gamma))}), beyond what the public columns tell: a published value is a perturbed one, of one row in {k} or more.",
-        parameters={"gamma": gamma, "epsilon": math.log(gamma), "k": float(k)},
+        f"{at_most(math.log(gamma))}), beyond what the public columns tell, for whoever holds what is believed of a person apart from what is believed of others: "
+        f"a published value is a perturbed one, of one row in {k} or more. Of a group that is known to have one value the odds change by up to {at_most(channel.amplification)}.",
+        parameters={"gamma": gamma, "epsilon": math.log(gamma), "k": float(k), "channel_gamma": channel.amplification},
         conditions=SAMPLED,
     )
 
@@ -119,7 +122,7 @@ def sampled_rho(column: str, rho1: float, rho2: float, k: int) -> Guarantee:
     return Guarantee(
         kind="sampled_rho",
         columns=[column],
-        statement=f"Whatever about a person's {column} was believed with probability at most {rho1:.6g} is believed with at most {rho2:.6g} after seeing "
+        statement=f"Whatever about a person's {column} was believed with probability at most {rho1:.6g}, apart from what was believed of others, is believed with at most {rho2:.6g} after seeing "
         f"the release; and what was believed with more than {rho2:.6g} is still believed with at least {rho1:.6g}.",
         parameters={"rho1": rho1, "rho2": rho2, "k": float(k)},
         conditions=SAMPLED,
@@ -232,6 +235,7 @@ CHECKS: dict[str, Callable[[dict[str, float], list[Channel]], bool]] = {
     "amplification": lambda given, channels: _joint(channels) <= given["gamma"] * (1 + ROUNDING),
     "sampled_amplification": lambda given, channels: (
         sampled_gamma(_joint(channels), given["k"]) <= given["gamma"] * (1 + ROUNDING)
+        and _joint(channels) <= given["channel_gamma"] * (1 + ROUNDING)
     ),
     "sampled_rho": lambda given, channels: (
         sampled_gamma(_joint(channels), given["k"]) <= gamma_bound(given["rho1"], given["rho2"]) * (1 + ROUNDING)

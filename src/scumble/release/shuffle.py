@@ -72,7 +72,10 @@ def _ranks(column: pa.Array) -> tuple[npt.NDArray[np.uint32], int] | None:
     if size > 1 << 16:
         return None
     filled = column.fill_null(ends["max"]).to_numpy(zero_copy_only=False)
-    ranks = (filled - filled.dtype.type(ends["min"])).astype(np.uint32)
+    wide = (
+        filled.astype(np.int64) if pa.types.is_signed_integer(column.type) else filled
+    )  # -128 to 127 is not 255 apart in a byte
+    ranks = (wide - wide.dtype.type(ends["min"])).astype(np.uint32)
     if column.null_count:
         ranks[column.is_null().to_numpy(zero_copy_only=False)] = size - 1
     return ranks, size

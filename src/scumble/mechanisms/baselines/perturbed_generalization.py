@@ -12,7 +12,8 @@ To whoever knows all other rows, a person's value x makes it
     Pr[y | x] = (P(y|x) + S) / n,        S = sum of P(y|.) over the n - 1 others, at least (n - 1) min P(y|.)
 
 so that the odds of anything about x change by at most (gamma + n - 1) / n = 1 + (gamma - 1) / n. Groups follow the public columns alone, and n >= k. A target for the
-row is thus met by a channel of gamma' = 1 + k (gamma - 1).
+row is thus met by a channel of gamma' = 1 + k (gamma - 1). The same holds on average over the others, whoever believes what of them, as long as that does not depend
+on x. Where it does (a household in one group, known to share one value), S moves with x, and all that is left is gamma': the statements say so.
 """
 
 from dataclasses import dataclass
