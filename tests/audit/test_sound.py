@@ -54,6 +54,13 @@ ODD: dict[str, dict[str, Any]] = {
         "settings": {"generalize": True},
     },
     "nothing is kept": {**ONE, "retain": 0},
+    "anatomy of one public value": {
+        **ONE,
+        "drop": ["sex", "zip", "visits", "job"],
+        "coarsen": {"age": {"bins": 1000}},
+        "mechanism": "anatomy",
+        "settings": {"l": 3},
+    },
 }
 
 

@@ -33,6 +33,8 @@ def attack(case: Case) -> Finding | None:
         return None
     table = exhibit.table
     names = [name for name in table.column_names if exhibit.manifest is None or name not in ("weight", "subtable")]
+    if exhibit.mechanism == "anatomy":
+        names = exhibit.quasi  # buckets are filled evenly, and their number would make every count the same
     factor = _common(_counts(table, names))
     if exhibit.perturbed and exhibit.manifest is not None and exhibit.manifest.sampling is None:
         factor = max(factor, _common(_counts(table, exhibit.quasi)))  # copies with coins of their own

@@ -1,13 +1,13 @@
 """Metadata: what the files tell beside the rows.
 
-Looked at are: key-value metadata of Parquet files (the schema of Arrow is types only), an index that pandas left, statistics that reach beyond the
-rows, words of a dictionary that no row has, paths in any text, comment lines in CSV files, folders named after values (column=value), and files of a
-release that its manifest does not list.
+Looked at are: key-value metadata of Parquet files and of their fields, an index that pandas left, statistics of any row group that reach beyond its
+rows, words of a dictionary that no row has, bytes between the parts of a file, paths in any text, comment lines in CSV files, folders named after
+values (column=value), and files of a release that its manifest does not list.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from scumble.audit.case import Case
 from scumble.audit.exhibit import Exhibit, parquet_files
 from scumble.audit.finding import Finding
+from scumble.audit.layout import stray_bytes
 from scumble.release.encode import used_places
 from scumble.release.manifest import NAME as MANIFEST
 
@@ -54,7 +55,10 @@ def _told(path: Path) -> Iterator[str]:
         yield from _comments(path)
     for _, file in parquet_files([path]):
         yield from _keys(path.name, file)
+        yield from _fields(path.name, file.schema_arrow)
         yield from _statistics(path.name, file)
+        if stray := stray_bytes(path):
+            yield f"{path.name} has {stray:,} bytes that belong to no column"
 
 
 def _comments(path: Path) -> Iterator[str]:
@@ -92,20 +96,35 @@ def _pandas(name: str, text: str) -> Iterator[str]:
         yield f"{name} carries attributes of a data frame: {', '.join(map(str, said['attributes']))}"
 
 
+def _fields(name: str, fields: Iterable[pa.Field]) -> Iterator[str]:
+    """What is noted at columns, at any depth; the number of a field is the format's own."""
+    for field in fields:
+        for key, text in (field.metadata or {}).items():
+            if key != b"PARQUET:field_id":
+                place = PATH.search(text.decode(errors="replace"))
+                carried = f"the path {place[0]!r}" if place else f"metadata {key.decode(errors='replace')!r}"
+                yield f"{name} carries {carried} at {field.name!r}"
+        yield from _fields(name, [field.type.field(i) for i in range(field.type.num_fields)])
+
+
 def _statistics(name: str, file: pq.ParquetFile) -> Iterator[str]:
-    """Ends that no row has, as a writer leaves them that filtered afterwards."""
+    """Ends that no row has, as a writer leaves them that filtered afterwards. Row groups are read one at a time, and only columns that have statistics."""
     for place in range(file.metadata.num_columns):
-        column = file.metadata.row_group(0).column(place) if file.metadata.num_row_groups else None
-        if column is None or not column.is_stats_set or not column.statistics.has_min_max:
-            continue
-        path, ends = column.path_in_schema, column.statistics
-        values = file.read_row_group(0, columns=[path]).column(0)
-        try:
-            seen = pc.min_max(values).as_py()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
-        if seen["min"] is not None and (_below(ends.min, seen["min"]) or _below(seen["max"], ends.max)):
+        path = file.metadata.schema.column(place).path
+        if any(_reaches_beyond(file, group, place) for group in range(file.metadata.num_row_groups)):
             yield f"{name}: the statistics of {path!r} reach beyond its rows"
+
+
+def _reaches_beyond(file: pq.ParquetFile, group: int, place: int) -> bool:
+    column = file.metadata.row_group(group).column(place)
+    if not column.is_stats_set or not column.statistics.has_min_max:
+        return False
+    ends = column.statistics
+    try:
+        seen = pc.min_max(file.read_row_group(group, columns=[column.path_in_schema]).column(0)).as_py()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    return seen["min"] is not None and (_below(ends.min, seen["min"]) or _below(seen["max"], ends.max))
 
 
 def _below(a: Any, b: Any) -> bool:
