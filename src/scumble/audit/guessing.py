@@ -11,45 +11,26 @@ value x and z, he is right with probability p [d[z, x] = x] + (1 - p) * (r of al
 
 where n(g) people of the raw table and s(g) published rows share their public values, and c(g, i) of these people have value i. Nothing has to be
 known of which row is whose. The variance is that of rows drawn independently, which is above that of rows with given values.
+
+Both look at the whole, and at the people of each true value, of each value of each public column and of each sub-table (`parts`): for one value j,
+
+    V[T_j] <= sum over groups of  c(g, j)^2 / s(g) * q (1 - q),  q the chance that a row of the group is published with j
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
 from scumble.audit.case import Case
 from scumble.audit.cells import Cells
 from scumble.audit.exhibit import Codes
-from scumble.audit.finding import Z
 from scumble.audit.law import Law
-
-
-@dataclass(frozen=True)
-class Guessed:
-    """The shares of people who are guessed right, and who are expected to be."""
-
-    success: float
-    expected: float
-    half: float
-    """Half the width of the interval for the success."""
-    people: int
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The interval."""
-        return max(0.0, self.success - self.half), min(1.0, self.success + self.half)
-
-
-def _guessed(hits: float, expected: float, variance: float, people: float, largest: float = 1.0) -> Guessed:
-    """With an interval whose second part covers what the normal law leaves out in small tables (Bernstein's inequality)."""
-    half = Z * variance**0.5 + Z**2 * largest / 6
-    people = max(1.0, people)
-    return Guessed(hits / people, expected / people, half / people, int(people))
+from scumble.audit.parts import Judged, Sum, Terms, columns_of, summed, worst
 
 
 def in_known_rows(
-    case: Case, name: str, truth: Codes, law: Law, guess: Codes, *, otherwise: int | None = None
-) -> Guessed:
+    case: Case, name: str, truth: Codes, law: Law, guess: Codes, error: float, *, otherwise: int | None = None
+) -> Judged:
     """The people whose row is known; with a value that is guessed otherwise, all people."""
     groups, exhibit = case.groups, case.exhibit
     known = (groups.rows == 1) & (groups.people == 1)
@@ -61,25 +42,54 @@ def in_known_rows(
     np.add.at(sent, (np.arange(len(guess))[:, np.newaxis], guess), law.draw)
     keep = law.keep[z, x]
     chance = keep * (guess[z, x] == x) + (1 - keep) * sent[z, x]
-    hits, expected, people = float((guess[z, y] == x).sum()), float(chance.sum()), len(rows)
+    terms = Terms((guess[z, y] == x).astype(np.float64), chance, chance * (1 - chance), np.ones(len(rows)))
+    parts = terms.by(x, _true(case, name))
+    if len(law.keep) > 1:
+        parts += terms.by(z, lambda k: f"sub-table {k}")
+    for codes, named in columns_of(exhibit.table, exhibit.quasi):
+        parts += terms.by(codes[rows], named)
+    whole = terms.whole()
     if otherwise is not None:
         elsewhere = float((truth[~known[groups.raw]] == otherwise).sum())
-        hits, expected, people = hits + elsewhere, expected + elsewhere, len(truth)
-    return _guessed(hits, expected, float((chance * (1 - chance)).sum()), people)
+        whole = Sum(whole.hits + elsewhere, whole.expected + elsewhere, whole.variance, len(truth))
+    return worst(whole, parts, error)
 
 
-def in_any_row(case: Case, name: str, truth: Codes, law: Law) -> Guessed:
+def in_any_row(case: Case, name: str, truth: Codes, law: Law, error: float) -> Judged:
     """All people whose public values were published, by the published value itself; for releases without sub-tables."""
     exhibit, groups, (p,), (r,) = case.exhibit, case.groups, law.keep, law.draw
     s = np.bincount(groups.published, weights=exhibit.weights, minlength=groups.count)
     n, seen = groups.people.astype(np.float64), s > 0
     cells = Cells(groups.raw, truth, len(law.prior))
-    found = cells.at(groups.published, exhibit.codes(name))
-    hits = float((exhibit.weights * found / s[groups.published]).sum())
+    y = exhibit.codes(name)
+    hits = exhibit.weights * cells.at(groups.published, y) / s[groups.published]
     part = cells.times / n[cells.group]
     redrawn = np.bincount(cells.group, weights=(1 - p[cells.value]) * part, minlength=groups.count)
     chance = p[cells.value] * part + r[cells.value] * redrawn[cells.group]
     first, second = (np.bincount(cells.group, weights=chance * part**power, minlength=groups.count) for power in (1, 2))
-    variance = float((n[seen] ** 2 / s[seen] * np.maximum(second - first**2, 0)[seen]).sum())
-    largest = float((n[seen] / s[seen]).max(initial=1))
-    return _guessed(hits, float((n * first)[seen].sum()), variance, float(n[seen].sum()), largest)
+    rows = np.where(seen, s, 1)
+    there, times = seen[cells.group], cells.times.astype(np.float64)
+    largest = float((times / rows[cells.group])[there].max(initial=0))
+    by_group = Terms(
+        summed(groups.published, hits, groups.count),
+        np.where(seen, n * first, 0),
+        np.where(seen, n**2 / rows * np.maximum(second - first**2, 0), 0),
+        np.where(seen, n, 0),
+        largest,
+    )
+    parts = []
+    for codes, named in columns_of(exhibit.table, exhibit.quasi):
+        of_group = np.zeros(groups.count, dtype=np.int64)
+        of_group[groups.published] = codes
+        parts += by_group.by(of_group, named)
+    in_cells = [times * chance, times**2 / rows[cells.group] * chance * (1 - chance), times]
+    expected, variance, people = (summed(cells.value, np.where(there, each, 0), len(p)) for each in in_cells)
+    by_value = Terms(summed(y, hits, len(p)), expected, variance, people, largest)
+    parts += by_value.by(np.arange(len(p)), _true(case, name))
+    return worst(by_group.whole(), parts, error)
+
+
+def _true(case: Case, name: str) -> Callable[[int], str]:
+    assert case.exhibit.manifest is not None
+    values = case.exhibit.manifest.domains[name].values
+    return lambda code: f"true {name} = {values[code]}"

@@ -1,8 +1,8 @@
 """Inference: whoever knows a person's public values finds a row that has them and guesses the sensitive value as well as can be.
 
 A perturbed release: where the row is known, the guess is the likeliest true value behind the published one, for an attacker who knows the
-table's own distribution; elsewhere it is the most frequent value. The baseline is what the channel of the manifest lets these guesses get. Success above it
-means that more comes through than was promised.
+table's own distribution; elsewhere it is the most frequent value. The baseline is what the channel of the manifest lets these guesses get. Success above it,
+over all or in a part of the table (`guessing`), means that more comes through than was promised.
 
 Anatomy: the guess is the most frequent value of the row's bucket, and the baseline 1/l.
 
@@ -17,7 +17,7 @@ from scumble.audit.buckets import Buckets
 from scumble.audit.case import Case
 from scumble.audit.cells import Cells
 from scumble.audit.exhibit import together
-from scumble.audit.finding import Finding
+from scumble.audit.finding import LEVEL, Finding
 from scumble.audit.guessing import in_known_rows
 from scumble.audit.law import Law, law_of
 
@@ -43,8 +43,10 @@ def _perturbed(case: Case, name: str) -> Finding:
         return Finding(NAME, rate, rate, rate, rate, told)
     truth = case.exhibit.codes(name, case.raw)
     law = law_of(case.exhibit, name, truth)
-    found = in_known_rows(case, name, truth, law, law.guesses(), otherwise=int(law.prior.argmax()))
-    told = f"{name}: measured on {found.people:,} people; the channel of the manifest lets the guess be right in {found.expected:.2%}, and {_prior(law)}"
+    error = (1 - LEVEL) / 2 / len(case.exhibit.sensitive)
+    found = in_known_rows(case, name, truth, law, law.guesses(), error, otherwise=int(law.prior.argmax()))
+    where = f" with {found.of}" if found.of else ""
+    told = f"{name}: measured on {found.people:,} people{where}; the channel of the manifest lets the guess be right in {found.expected:.2%}, and {_prior(law)}"
     return Finding(NAME, found.success, found.expected, *found.ends, told)
 
 

@@ -1,8 +1,10 @@
 """Retention: are more values published as they are than the manifest says? Whoever takes a published value for the true one knows how often he is right.
 
 With the raw table: the share of people whose value is that of a row with their public values, against what the channel of the manifest
-gives (`guessing`). Where there are sub-tables, only people whose row is known are looked at. Without it: whatever the true values are, value j is published with probability at least (1 - p) r_j; where it is rarer, in
-all rows or among those of one value of another column, at least 1 - share / r_j of them were kept. That sees columns with rare values only.
+gives, in the whole table and in its parts (`guessing`). Where there are sub-tables, only people whose row is known are looked at. With it or without: whatever the true
+values are, value j is published with probability at least (1 - p) r_j; where it is rarer, in all rows or among those of one value of another column, at least
+1 - share / r_j of them were kept. That sees columns with rare values only, and replacements that are not drawn as the manifest says, which are right
+as often as they should be. Both share the error of one finding.
 """
 
 from collections.abc import Iterator
@@ -32,24 +34,31 @@ def attack(case: Case) -> Finding | None:
     """The perturbed column that fares worst."""
     if not case.exhibit.perturbed:
         return None
-    found = [each for name in case.exhibit.sensitive if (each := _column(case, name)) is not None]
+    error = (1 - LEVEL) / 2 / max(1, len(case.exhibit.sensitive))
+    found = [each for name in case.exhibit.sensitive for each in _column(case, name, error)]
     return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
 
 
-def _column(case: Case, name: str) -> Finding | None:
+def _column(case: Case, name: str, error: float) -> list[Finding]:
+    """By the raw table, where there is one; and by the published counts, which with a raw table are told of where they show what it does not."""
+    least = _least(case.exhibit, name, error)
+    by_counts = [least] if least is not None else []
     if case.raw is None:
-        return _least(case.exhibit, name)
+        return by_counts
     truth = case.exhibit.codes(name, case.raw)
     law = law_of(case.exhibit, name, truth)
     if len(law.keep) == 1:
-        found = in_any_row(case, name, truth, law)
+        found = in_any_row(case, name, truth, law, error)
     else:
-        found = in_known_rows(case, name, truth, law, np.tile(np.arange(len(law.prior)), (len(law.keep), 1)))
-    told = f"{name}: a row with a person's public values has the true value in {found.success:.2%}; the channel of the manifest gives {found.expected:.2%}"
-    return Finding(NAME, found.success, found.expected, *found.ends, told, "integrity")
+        face = np.tile(np.arange(len(law.prior)), (len(law.keep), 1))
+        found = in_known_rows(case, name, truth, law, face, error)
+    where = f" among {found.people:,} people with {found.of}" if found.of else ""
+    told = f"{name}: a row with a person's public values has the true value in {found.success:.2%}{where}; the channel of the manifest gives {found.expected:.2%}"
+    by_truth = Finding(NAME, found.success, found.expected, *found.ends, told, "integrity")
+    return [by_truth, *(each for each in by_counts if not each.passed)]
 
 
-def _least(exhibit: Exhibit, name: str) -> Finding | None:
+def _least(exhibit: Exhibit, name: str, error: float) -> Finding | None:
     """How many values must have been kept, at least, for some value to be as rare as it is."""
     assert exhibit.release is not None
     column = exhibit.release.manifest.column(name)
@@ -57,7 +66,7 @@ def _least(exhibit: Exhibit, name: str) -> Finding | None:
         return None  # replacements follow the column itself, so its counts do not tell
     channels = [stratum[name] for stratum in exhibit.release.strata]
     tests = [(seen, draw, most) for seen, draw, most in _tests(exhibit, name, channels) if len(seen)]
-    error = (1 - LEVEL) / max(1, sum(seen.size for seen, _, _ in tests))
+    error = error / max(1, sum(seen.size for seen, _, _ in tests))
     worst = (-np.inf, 0.0, 0.0)
     for seen, draw, most in tests:
         rows = seen.sum(axis=1, keepdims=True)
