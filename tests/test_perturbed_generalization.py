@@ -159,6 +159,15 @@ def test_estimates_are_unbiased_and_their_errors_right(releases: list[Any], cond
     assert 0.7 < np.sqrt((errors**2).mean()) / values.std() < 1.45
 
 
+def test_no_estimate_is_certain_because_few_groups_drew_the_same_value() -> None:
+    """Twelve groups, asked by parts of their boxes: where all that overlap drew another value, the coins alone still make an error."""
+    answer = publish(table(60)).query(
+        "SELECT ward, smoker, disease, COUNT(*) AS n FROM release GROUP BY ward, smoker, disease"
+    )["n"]
+    assert (answer.value < 0).any()
+    assert (answer.se > 0.1).all()
+
+
 def test_conditions_are_parts_of_boxes(release: Any) -> None:
     """Without the sensitive column nothing is random: counts are the sums of the parts of the boxes, and conditions that share a column are taken together."""
     boxes = release.table()

@@ -7,7 +7,8 @@ One draw a group does not tell its variance; but the sum of v^2 s_g^2 is at leas
 
     sum of v^2 phi^2 - (sum of v^2 phi)^2 / sum of v^2
 
-is on average the variance or more: more where groups differ. To it comes the variance of which rows lie in a part f of the box, if each does with probability f
+is on average the variance or more: more where groups differ. Where all of few groups drew the same value it is 0 all the same; but the coins alone make
+at least sum of v^2 min_x Var[phi(y) | x], whatever rows were drawn, and no less is taken. To it comes the variance of which rows lie in a part f of the box, if each does with probability f
 independently: n_g f (1 - f) s_g.
 """
 
@@ -70,8 +71,9 @@ def ask_generalized(sql: str, boxes: Boxes, level: Any) -> Estimates:
     lines = box_sums(boxes.files, boxes.size, boxes.name, public)
     keys = [name for part in public for name in part.keys]
     sums = _by_cell(lines, keys, boxes)
+    least = {b: _least_variance(boxes.channel, phi) for b, phi in phis.items()}
     cells = [(a, b) for a in sums for b in phis]
-    value, variance = np.array([sums[a].moments(phis[b]) for a, b in cells]).reshape(-1, 2).T
+    value, variance = np.array([sums[a].moments(phis[b], least[b]) for a, b in cells]).reshape(-1, 2).T
     se = np.sqrt(variance)
     reach = NormalDist().inv_cdf(0.5 + share / 2) * se
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "boxes") for a in query.aggregates]
@@ -136,6 +138,12 @@ def _weights(boxes: Boxes, keys: Keys, conditions: Sequence[Any]) -> dict[Cell, 
     return {cell: boxes.channel.weights(h) for cell, h in found.items()}
 
 
+def _least_variance(channel: Channel, phi: Vector) -> float:
+    """The variance of the weight of one published value over its coins, for the true value that has the least."""
+    mean, square = (channel.retention * f + (1 - channel.retention) * float(channel.replace @ f) for f in (phi, phi**2))
+    return float(np.maximum(0.0, square - mean**2).min())
+
+
 class Sums:
     """What the boxes of a public group come to, by published value: see `box_sums`."""
 
@@ -146,8 +154,8 @@ class Sums:
         """The boxes with one published value."""
         self.w[code], self.q[code], self.u[code], self.n[code] = line["w"], line["q"], line["u"], line["n"]
 
-    def moments(self, phi: Vector) -> tuple[float, float]:
-        """The estimate and its variance."""
+    def moments(self, phi: Vector, least: float) -> tuple[float, float]:
+        """The estimate and its variance, which is `least` or more for each row of a group counted once."""
         squares, count = float(self.q @ phi**2), float(self.n.sum())
         if np.ptp(phi) == 0:  # nothing is asked of the sensitive column
             spread = 0.0
@@ -155,6 +163,8 @@ class Sums:
             spread = squares
         else:
             spread = max(0.0, squares - float(self.q @ phi) ** 2 / float(self.q.sum())) * count / (count - 1)
+        if np.ptp(phi) > 0:
+            spread = max(spread, least * float(self.q.sum()))
         placed = max(0.0, float(self.u @ phi))
         return float(self.w @ phi), spread + (placed if placed > 1e-9 * float(self.w.sum()) else 0.0)
 
