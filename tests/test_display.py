@@ -162,7 +162,7 @@ def test_a_plan_is_made_and_shown_without_publishing(patients: pa.Table) -> None
     assert repr(plan).splitlines()[-1].split()[0] == f"{sum(truth):,}"
     for shown in (repr(plan), plan._repr_html_()):
         assert "will be guaranteed: " in shown
-        assert "best guess" in shown
+        assert "largest belief" in shown
         assert "standard error will be" in shown
     release = scumble.publish(patients, rho1="1/10", rho2="1/2", **how)
     assert plan.plan.guarantees == release.manifest.guarantees

@@ -97,3 +97,23 @@ def test_mechanisms_without_one_channel_are_refused(spec: Path) -> None:
     with pytest.raises(ParameterError, match="not foreseen"):
         forecast(read(given.table), given, QUESTIONS[:1])
     assert forecast(read(given.table), given, []).plan.mechanism == "swapped"
+
+
+def test_a_count_that_is_true_of_nobody_is_foreseen_as_zero() -> None:
+    """Sending counts through a channel and back leaves dust; a line of nobody is 0, whole counts are whole, and 0 has no relative error."""
+    draw = np.random.default_rng(8)
+    sex = draw.choice(["F", "M"], 4000)
+    job = np.where((sex == "F"), draw.choice(["clerk", "nurse", "cook"], 4000), draw.choice(["clerk", "soldier"], 4000))
+    table = pa.table({"sex": sex, "age": draw.integers(20, 60, 4000), "job": job})
+    how = {"sensitive": "job", "domains": {"job": ["clerk", "nurse", "cook", "soldier", "judge"]}, "gamma": 9}
+    counts = "SELECT sex, job, COUNT(*) AS n FROM release GROUP BY sex, job"
+    sums = "SELECT sex, job, SUM(age) AS n FROM release GROUP BY sex, job"
+    averages = "SELECT sex, job, AVG(age) AS n FROM release GROUP BY sex, job"
+    found = scumble.plan(table, [counts, sums, averages], **how)
+    lines = {(g["sex"], g["job"]): i for i, g in enumerate(found.answers[0][1].groups.to_pylist())}
+    for key, i in lines.items():
+        rows = (sex == key[0]) & (job == key[1])
+        assert found.answers[0][1]["n"].value[i] == rows.sum()
+        assert (found.answers[1][1]["n"].value[i] == 0) == (rows.sum() == 0)
+    shown = [line.split() for line in str(found).splitlines() if line.startswith("F ") and "soldier" in line]
+    assert [(line[2], line[4]) for line in shown] == [("0", "-"), ("0", "-"), ("-", "-")]

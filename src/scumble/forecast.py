@@ -10,7 +10,7 @@ out: no coin is flipped, and the estimate that comes out is the truth itself, ex
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -155,7 +155,21 @@ def expected(
     cells = Cells(question, engine.run(question.statement))
     if not question.exact:
         cells = cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
-    return answer(question, Whole(question, cells), level)
+    return _settled(answer(question, Whole(question, cells), level), [a.kind for a in question.query.aggregates])
+
+
+ROUNDING = 1e-9
+"""What sending counts through a channel and back adds to them, at most, as a share of their size or of their standard error."""
+
+
+def _settled(found: Estimates, kinds: Sequence[str]) -> Estimates:
+    """The truth without what rounding made of it: counts are whole, and what is nothing beside its standard error is 0."""
+    settled = []
+    for e, kind in zip(found.estimates, kinds, strict=True):
+        whole = np.rint(e.value) if kind == "count" else np.zeros_like(e.value)
+        near = np.abs(e.value - whole) <= ROUNDING * np.maximum(np.abs(whole), e.se)
+        settled.append(replace(e, value=np.where(near, whole, e.value)))
+    return Estimates(found.columns, found.groups, settled, found.level, found.notes)
 
 
 def _outlook(name: str, channel: Channel, counts: Any) -> Outlook:

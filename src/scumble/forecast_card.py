@@ -1,5 +1,6 @@
 """What a forecast shows of itself, to the publisher alone: it tells the truth beside the errors to come."""
 
+import math
 from typing import TYPE_CHECKING
 
 from scumble.display import Card, Grid, Note, Part
@@ -10,12 +11,12 @@ from scumble.mechanisms.plan import Plan
 if TYPE_CHECKING:
     from scumble.forecast import Forecast
 
-OUTLOOK = ("column", "kept", "factor", "commonest", "best guess", "rises", "falls", "rows for ±0.05")
+OUTLOOK = ("column", "kept", "factor", "commonest", "largest belief", "rises", "falls", "rows for ±0.05")
 
 LEGEND = (
-    "kept: the retention. factor: odds change by at most this, whatever was believed. commonest: the guess without the release; "
-    "best guess: with it. rises, falls: the most that any value becomes likelier or less likely. rows: from which a share comes "
-    "back within 0.05 with 95%."
+    "kept: the retention. factor: odds change by at most this, whatever was believed. commonest: the share of the commonest value, "
+    "which is the largest belief in a value without the release; largest belief: in any value, after the published one that tells most (not how often a "
+    "guess is right). rises, falls: the most that any value becomes likelier or less likely. rows: from which a share comes back within 0.05 with 95%."
 )
 
 MOST = 60
@@ -80,6 +81,9 @@ def _errors(answer: Estimates) -> Grid:
     for i, key in enumerate(keys):
         cells = [str(value) for value in key.values()]
         for e in answer.estimates:
+            if math.isnan(e.value[i]):  # the average of no rows
+                cells += ["-", "-", "-"]
+                continue
             share = f"{abs(e.se[i] / e.value[i]):.1%}" if e.value[i] else "-"
             cells += [f"{e.value[i]:,.6g}", f"{e.se[i]:,.4g}", share]
         rows.append(cells)

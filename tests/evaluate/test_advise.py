@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -160,3 +161,41 @@ def test_a_spec_as_text_is_the_spec() -> None:
         }
     )
     assert Spec.model_validate(tomllib.loads(spec_toml(given))) == given
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT COUNT(*) FROM release WHERE disease = 'plague'", "nothing in the table .*'plague' is not a value"),
+        ("SELECT COUNT(*) FROM release WHERE sex = 'X' AND disease = 'flu'", "nothing in the table"),
+        ("SELECT sex, COUNT(*) FROM release GROUP BY sex", "exact whatever the privacy"),
+    ],
+)
+def test_a_question_without_an_error_decides_nothing(spec: Path, sql: str, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        advise(spec, error=(sql, 0.1), repetitions=0)
+
+
+def test_lines_of_nobody_are_not_the_worst(patients: pa.Table) -> None:
+    """No woman of the table has one of the diseases: that line has no relative error, and the average over it none at all."""
+    women = pc.equal(patients.column("sex"), "F")
+    some = patients.filter(pc.invert(pc.and_(women, pc.equal(patients.column("disease"), "hiv"))))
+    given = Spec(
+        columns={
+            "sex": {"role": "public"},
+            "age": {"role": "public"},
+            "disease": {"role": "sensitive", "values": DISEASES},
+        }
+    )
+    of = some.select(["sex", "age", "disease"])
+    for sql in (BY_SEX, "SELECT sex, disease, AVG(age) AS n FROM release GROUP BY sex, disease"):
+        found = advise(of, given, error=(sql, 0.5), mechanisms=["uniform"], repetitions=0)
+        assert "sex=F, disease=hiv" not in found.foreseen[0].line
+        assert found.foreseen[0].error == pytest.approx(0.5, rel=0.02)
+
+
+def test_what_is_told_by_the_choice_is_what_was_asked_for(spec: Path) -> None:
+    assert "just enough for this accuracy" in str(advise(spec, error=(BY_SEX, 0.25), repetitions=0))
+    by_posterior = str(advise(spec, posterior="0.7", repetitions=0))
+    assert "this accuracy" not in by_posterior
+    assert "just enough for this posterior" in by_posterior

@@ -19,7 +19,7 @@ from scumble.entropy import Entropy
 from scumble.errors import InputError, ParameterError
 from scumble.evaluate.attacker import Attacker, Beliefs
 from scumble.evaluate.foresight import Foreseen, Foresight
-from scumble.evaluate.measured import Measured, Truths, labels, percent
+from scumble.evaluate.measured import Measured, Truths, digits, labels, percent
 from scumble.evaluate.parallel import Progress, demand, run
 from scumble.evaluate.settings import BOTH, Setter, Setting, why_not
 from scumble.evaluate.subject import Subject
@@ -83,6 +83,8 @@ class Advice(Shown):
     met: dict[str, Met]
     notes: Sequence[str]
     folder: Path | None
+    asked_posterior: bool = False
+    """Whether the privacy was given and the accuracy followed, or the other way round."""
 
     @property
     def mechanism(self) -> str:
@@ -155,7 +157,12 @@ class Advice(Shown):
         if self.refused:
             parts.append(Items("does not apply", [f"{name}: {why}" for name, why in self.refused.items()]))
         told = self.chosen.plan.depends_on_data
-        parts.append(Items("what the parameters tell of the table, because they were chosen with it", [CHOSEN, *told]))
+        parts.append(
+            Items(
+                "what the parameters tell of the table, because they were chosen with it",
+                [SET if self.asked_posterior else CHOSEN, *told],
+            )
+        )
         return Card(f"use {self.chosen.setting.name}", parts)
 
     def _errors(self) -> Grid:
@@ -192,6 +199,10 @@ class Advice(Shown):
 
 CHOSEN = (
     "The privacy was chosen by looking at the table: that it was just enough for this accuracy tells about how many rows the questions are about. "
+    "Publish a rounded parameter, or one fixed beforehand, where that is too much."
+)
+SET = (
+    "The parameter was computed from the table's own shares: that it is just enough for this posterior tells how common the commonest protected value is. "
     "Publish a rounded parameter, or one fixed beforehand, where that is too much."
 )
 
@@ -236,12 +247,15 @@ def advise(
     if not offers:
         name, reason = next(iter(refused.items()))
         raise ParameterError(f"{'that accuracy cannot be had' if wanted else 'no mechanism applies'}: {name}: {reason}")
+    for each in offers[0].foreseen:
+        if each.sql in seeker.wanted:
+            _demand_error(each, absolute)
     best, why = seeker.decide(offers, posterior)
     met = _simulated(subject, best, asked, absolute, repetitions, processes, seed, progress)
     folder = Path(table).parent if isinstance(table, str | Path) else None
     notes = [*(seeker.suggestions(best, subject.truth.rows) if wanted else []), *_notes(best, offers, met)]
     prior = seeker.setter.attacker.prior
-    return Advice(best, why, offers, refused, prior, absolute, met, notes, folder)
+    return Advice(best, why, offers, refused, prior, absolute, met, notes, folder, not wanted)
 
 
 def _notes(best: Offer, offers: Sequence[Offer], met: dict[str, Met]) -> list[str]:
@@ -265,6 +279,21 @@ def _wanted(error: Any) -> list[tuple[str, float]]:
         if target <= 0:
             raise ParameterError(f"an error is a number above 0, such as 0.02, not {target:g}")
     return found
+
+
+def _demand_error(each: Foreseen, absolute: bool) -> None:
+    """A question that has no error at any privacy says nothing about which to choose."""
+    if each.error > 0 or each.answer is None:
+        return
+    said = "".join(f" ({note})" for note in each.answer.notes)
+    exact = not any(e.se.any() for e in each.answer.estimates)
+    if not any(np.nan_to_num(e.value).any() for e in each.answer.estimates) and (exact or not absolute):
+        raise ParameterError(
+            f"nothing in the table is what {each.sql!r} asks for{said}: its truth is 0, so that it has no relative error; check its values"
+        )
+    raise ParameterError(
+        f"the answer to {each.sql!r} is exact whatever the privacy{said}; ask for the error of a question about a sensitive column"
+    )
 
 
 def _counts_of(subject: Subject) -> list[str]:
@@ -342,7 +371,7 @@ class _Seeker:
         times = (worst.error / self.wanted[worst.sql]) ** 2
         return (
             f"even at a posterior of {best.beliefs.posterior:.4g} the worst line{line} of {worst.sql!r} has an error of {shown}; that is what is feasible. "
-            f"About {times:.3g} times as many rows would do, or coarser groups"
+            f"About {digits(times, 3)} times as many rows would do, or coarser groups"
         )
 
     def decide(self, offers: Sequence[Offer], posterior: Any) -> tuple[Offer, str]:
@@ -380,12 +409,12 @@ class _Seeker:
             return []
         times = (worst.error / self.wanted[worst.sql]) ** 2
         groups = (
-            f", or answers about groups {math.sqrt(times):.3g} times as large (coarser columns)"
+            f", or answers about groups {digits(math.sqrt(times), 3)} times as large (coarser columns)"
             if not self.absolute
             else ""
         )
         return [
-            f"for a posterior of {modest:.4g} (odds three times those without a release) this accuracy would need about {times:.3g} times as many rows "
+            f"for a posterior of {modest:.4g} (odds three times those without a release) this accuracy would need about {digits(times, 3)} times as many rows "
             f"({times * rows:,.0f}){groups}"
         ]
 

@@ -51,7 +51,7 @@ class Foreseen:
     answer: Estimates | None
     """The truth with the standard errors to come; None where the plan leaves it without an answer."""
     error: float
-    """The largest standard error of a line, over its truth or (absolute) as it is; lines whose truth is 0 have no relative error."""
+    """The largest standard error of a line, over its truth or (absolute) as it is; lines whose truth is 0, or is the average of nobody, have none."""
     line: str
     """Which line that is."""
     truth: float
@@ -66,6 +66,8 @@ def foreseen(sql: str, answer: Estimates | None, absolute: bool) -> Foreseen:
         for name, estimate in zip(names, answer.estimates, strict=True):
             value, se = float(estimate.value[i]), float(estimate.se[i])
             error = se if absolute else (se / abs(value) if value else 0.0)
+            if math.isnan(value):  # the average of no rows
+                continue
             error = math.inf if math.isnan(error) else error
             if error > worst.error:
                 worst = Foreseen(sql, answer, error, name, value)

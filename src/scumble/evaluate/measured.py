@@ -119,13 +119,22 @@ SCHEMA = pa.schema(
 )
 
 
+def digits(value: float, most: int) -> str:
+    """A number in so many significant digits, without a power of ten.
+
+    >>> digits(1109.4, 3), digits(0.01234, 2)
+    ('1,110', '0.012')
+    """
+    return f"{float(f'{value:.{most}g}'):,.10g}"
+
+
 def percent(share: float) -> str:
     """A share for people.
 
-    >>> percent(0.0234), percent(float("nan"))
-    ('2.34%', '-')
+    >>> percent(0.0234), percent(85.123), percent(float("nan"))
+    ('2.34%', '8,510%', '-')
     """
-    return f"{100 * share:.3g}%" if math.isfinite(share) else "-"
+    return f"{digits(100 * share, 3)}%" if math.isfinite(share) else "-"
 
 
 def measure(release: Release, raw: Any, workload: Workload, *, level: Any = 0.95) -> Measured:
