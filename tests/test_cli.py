@@ -230,3 +230,16 @@ def test_numbers_that_differ_in_every_row_are_suggested_to_be_left_out(
     Path("t.csv").write_text("patient,age\n" + "".join(f"{7000 + 3 * i},{i % 9}\n" for i in range(100)))
     run("init", "t.csv")
     assert 'a person; it will not be published\nrole = "identifier"' in Path("t.toml").read_text()
+
+
+def test_a_plan_without_a_bound_is_json_all_the_same(csv: Path) -> None:
+    """Values that are all kept have no factor: that is null, not Infinity, which no other program reads."""
+    run("init", "patients.csv")
+    text = (csv.parent / "patients.toml").read_text().split("[columns", 1)[1]
+    (csv.parent / "p.toml").write_text(f'table = "patients.csv"\n[privacy]\nretain = 1\n[columns{text}')
+    printed = run("plan", "p.toml", "--format", "json")
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    assert None in [column["amplification"] for column in json.loads(printed, parse_constant=refuse)["columns"]]

@@ -1,6 +1,7 @@
 """What the commands print with."""
 
 import json
+import math
 import sys
 from enum import StrEnum
 from typing import Any
@@ -30,8 +31,16 @@ def listed(names: list[str] | None) -> list[str]:
 
 
 def print_json(result: Any) -> None:
-    """A result for programs."""
-    print(json.dumps(result, indent=1, ensure_ascii=False, default=str))
+    """A result for programs. What has no bound, or no value, is null: JSON has no numbers for it."""
+    print(json.dumps(_finite(result), indent=1, ensure_ascii=False, default=str, allow_nan=False))
+
+
+def _finite(result: Any) -> Any:
+    if isinstance(result, float):
+        return result if math.isfinite(result) else None
+    if isinstance(result, dict):
+        return {key: _finite(value) for key, value in result.items()}
+    return [_finite(value) for value in result] if isinstance(result, list | tuple) else result
 
 
 STYLES = {"plain": "", "heading": "bold", "strong": "bold red", "faint": "dim"}

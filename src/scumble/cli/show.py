@@ -14,6 +14,7 @@ from scumble.privacy.guarantee import amplification, joint_amplification
 from scumble.privacy.rho import posterior_bound
 from scumble.release import describe
 from scumble.release.release import Release
+from scumble.report.numbers import share
 
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
 
@@ -59,7 +60,7 @@ def singling_out(release: Release) -> None:
     out, manifest = console(), release.manifest
     alone = _unique_rows(release)
     out.print(
-        f"singling out: {alone:,} of {manifest.rows:,} rows ({alone / manifest.rows:.1%}) are alone with the values of their public columns."
+        f"singling out: {alone:,} of {manifest.rows:,} rows ({share(alone / manifest.rows)}) are alone with the values of their public columns."
         + (" Whoever knows those of a person finds the row; coarsen them to make this smaller." if alone else ""),
     )
 
