@@ -161,6 +161,24 @@ def test_anatomy_under_corruption(given: bool, raw: pa.Table) -> None:
     assert found.uncovered.startswith("Corruption")
 
 
+@pytest.mark.parametrize("given", [True, False])
+def test_swapped_values_under_corruption(given: bool, raw: pa.Table) -> None:
+    """Their counts are the true ones, so the whole table but one person tells that person's; the release says so."""
+    found = caught(publish(raw, "swapped", 1), raw if given else None)["corruption"]
+    assert found.success == 1
+    assert found.baseline == pytest.approx(0.4 + 0.6 * 0.2, abs=0.03)
+    assert found.verdict == "open"
+    assert found.uncovered.startswith("Corruption")
+
+
+def test_identity_perturbation_does_not_keep_counts(raw: pa.Table) -> None:
+    """3,000 draws from 8 values: all counts are the true ones with probability below 1e-6."""
+    release = publish(raw, "identity", 1)
+    published, true = (sorted(table["disease"].to_pylist()) for table in (release.table(), raw))
+    assert published != true
+    assert not release.manifest.not_covered[-1].startswith("Corruption")
+
+
 @pytest.mark.parametrize("how", ["uniform", "fine_grain", "identity", "partitioned"])
 def test_corruption_does_not_help_on_perturbation(how: str, raw: pa.Table) -> None:
     (found,) = (f for f in audit(publish(raw, how, 1), raw) if f.attack == "corruption")

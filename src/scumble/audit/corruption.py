@@ -6,6 +6,9 @@ known; the baseline is the best guess without them.
 A perturbed release (needs the raw table): the attacker takes the others' true values from the published ones of the group and guesses the
 value that is left over most. Knowing others can show him the person's row, never more, so the baseline is what the channel lets a known
 row give at face value.
+
+Swapped values: the published column has the very values of the table, so whoever knows all others of the table, whatever their public values, has the
+last one left. Nothing of the raw table is needed for that; with it, it is counted. (Identity perturbation draws anew and keeps no counts.)
 """
 
 import numpy as np
@@ -27,7 +30,9 @@ def attack(case: Case) -> Finding | None:
     exhibit = case.exhibit
     if exhibit.mechanism == "anatomy":
         return _anatomy(case)
-    if exhibit.perturbed:
+    if exhibit.mechanism == "swapped":
+        found = [_swapped(case, name) for name in exhibit.sensitive]
+    elif exhibit.perturbed:
         if case.raw is None or exhibit.manifest is None or exhibit.manifest.sampling is not None:
             return None
         found = [_perturbed(case, name) for name in exhibit.sensitive]
@@ -52,6 +57,19 @@ def _true_values(case: Case, name: str) -> Finding:
     guess = float(first.sum()) / max(1, len(group))
     told = f"{name}: what is left of the rows with a person's public values when those of all others are taken away, if the table's values are true; the best guess without is right in {guess:.2%}"
     return Finding(NAME, 1.0, guess, 1.0, 1.0, told, "inference", TRUE_VALUES)
+
+
+def _swapped(case: Case, name: str) -> Finding:
+    """All rows are one group, and what is left of it is the person's."""
+    exhibit = case.exhibit
+    truth = exhibit.codes(name, case.raw) if case.raw is not None else None
+    law = law_of(exhibit, name, truth)
+    share = 1.0
+    if truth is not None:
+        seen = exhibit.codes(name)
+        share = _left_over(np.zeros_like(seen), seen, np.zeros_like(truth), truth, len(law.prior), 1) / len(truth)
+    told = f"{name}: what is left of the whole column when the values of all others in the table are taken away, because its counts are the true ones; a known row gives {law.face_value:.2%} at face value"
+    return Finding(NAME, share, law.face_value, share, share, told, "inference", exhibit.words("Corruption"))
 
 
 def _perturbed(case: Case, name: str) -> Finding:

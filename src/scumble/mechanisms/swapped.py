@@ -27,6 +27,9 @@ RARE = 20
 """A value with fewer rows than this is warned of by name."""
 
 
+CORRUPTION = "Corruption: the published counts are the true ones, so whoever knows the values of all others in the table takes them away, and the last person's is left."
+
+
 def plan_identity(profile: Profile, spec: Spec) -> Plan:
     """Fresh draws from the column's own distribution."""
     return _plan("identity", profile, spec)
@@ -52,6 +55,7 @@ def _plan(mechanism: str, profile: Profile, spec: Spec) -> Plan:
         [
             *NOT_COVERED,
             "Rare values: one that few rows have is hardly ever drawn as a replacement, so where it is seen it is true.",
+            *([CORRUPTION] if mechanism == "swapped" else []),
         ],
         warnings=[text for name in coins if (text := _rare(name, profile, mechanism))],
     )
