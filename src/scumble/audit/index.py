@@ -1,26 +1,24 @@
 """A leaked index: a column that numbers the rows of the source, openly or in disguise.
 
-- whole numbers, or text of them, that run without gaps from any start in any step, each once
-- digests or encodings of 0, 1, 2, ... : MD5, SHA-1, SHA-256, CRC-32, hexadecimal, Base64
-- with the raw table: a column that the raw table does not have, and that goes with the order of its rows
+- whole numbers, however written, that run in even steps, or that a fixed step makes in a circle
+- digests of 0, 1, 2, ...
+- with the raw table: a column that rises or falls with its rows, or changes from row to row by the same steps
+- with the raw table: a label of its own on every row, in a column that the raw table does not have
 
-Whoever has it puts the rows back into their order, and joins them with anything else that was numbered alike. An id that is
+Whoever has it puts the rows back into their order, and joins them with anything else that was numbered alike. A column of the raw table that is
 merely different in each row is a matter of linking; `--on` needs one, and a random number will do.
 """
 
-import base64
-import hashlib
 import math
-import zlib
-from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from scumble.audit.case import Case
+from scumble.audit.digests import digest_of_numbers
 from scumble.audit.exhibit import Codes, together
 from scumble.audit.finding import Finding, Z
+from scumble.audit.readings import Numbers, readings
 from scumble.domain import is_text
 
 NAME = "leaked index"
@@ -28,20 +26,17 @@ NAME = "leaked index"
 FEWEST = 20
 """Rows below which a sequence without gaps may be an ordinary column."""
 
-TRIED = 200_000
-"""Row numbers whose digests are tried."""
+DIFFERENT = 0.95
+"""The share of different values from which a column is a label of its rows."""
 
-LOOKED_AT = 32
-"""Values of a column that are looked for among the digests."""
+READ = 0.85
+"""The same for text, as some ways to write numbers (backwards, say) make a few of them alike."""
 
-DISGUISES: dict[str, Callable[[bytes], str]] = {
-    "MD5": lambda text: hashlib.md5(text, usedforsecurity=False).hexdigest(),
-    "SHA-1": lambda text: hashlib.sha1(text, usedforsecurity=False).hexdigest(),
-    "SHA-256": lambda text: hashlib.sha256(text).hexdigest(),
-    "CRC-32": lambda text: f"{zlib.crc32(text):08x}",
-    "Base64": lambda text: base64.b64encode(text).decode(),
-    "hexadecimal": lambda text: f"{int(text):x}",
-}
+MANY = 100
+"""Numbers among whose gaps chance does not leave three sizes alone."""
+
+STEADY = 0.9
+"""The share of gaps of one size that is no chance; numbers that are drawn among few have it where nine in ten are drawn."""
 
 
 def attack(case: Case) -> Finding | None:
@@ -62,53 +57,80 @@ def attack(case: Case) -> Finding | None:
 def _numbered(case: Case, name: str) -> str | None:
     """How a column gives the order away."""
     column = case.exhibit.table.column(name)
+    column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     (codes,), count = together([name], case.exhibit.table)
-    if count < 0.99 * len(codes) or column.null_count:
+    different = count / len(codes)
+    if different < (READ if is_text(column.type) else DIFFERENT) or column.null_count:
         return None
-    return _sequence(column) or _disguised(column) or _follows_raw(case, name, codes)
+    return _sequence(column) or _disguised(column) or (_by_raw(case, name, codes) if different >= DIFFERENT else None)
 
 
 def _sequence(column: pa.ChunkedArray) -> str | None:
-    """Different whole numbers in even steps, with few missing."""
-    if is_text(column.type):
-        digits = pc.replace_substring_regex(column, r"^\D*", "")
-        if not pc.all(pc.match_substring_regex(digits, r"^\d{1,15}$")).as_py():
-            return None
-        column = digits.cast(pa.int64())
-    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        return None
-    numbers = np.sort(column.to_numpy().astype(np.float64))
-    steps = np.diff(numbers)
-    even = steps > 0
-    if not even.any() or not np.isfinite(numbers).all():
-        return None
-    unit = float(np.median(steps))
-    if unit <= 0 or not np.allclose(steps / unit, np.rint(steps / unit), atol=1e-6):
-        return None
-    if (steps == unit).mean() < 0.99 and (numbers[-1] - numbers[0]) / unit > 1.5 * len(numbers):
-        return None
-    first, last = f"{numbers[0]:.12g}", f"{numbers[-1]:.12g}"
-    return f"runs from {first} to {last} in steps of {unit:.12g}: it numbers the rows"
+    """Numbers in even steps, with few missing."""
+    for numbers in readings(column):
+        there = np.unique(numbers)
+        if len(there) >= READ * len(numbers) and _even(there):
+            return f"runs from {there[0]} to {there[-1]} in even steps: it numbers the rows"
+    if pa.types.is_floating(column.type):
+        there = np.unique(column.to_numpy().astype(np.float64))
+        gaps = np.diff(there)
+        if len(gaps) and np.isfinite(there).all() and np.allclose(gaps, gaps[0], rtol=1e-6, atol=0):
+            return f"runs from {there[0]:.12g} to {there[-1]:.12g} in even steps: it numbers the rows"
+    return None
+
+
+def _even(rising: Numbers) -> bool:
+    """Whether one gap is nearly everywhere, or half of all places that it leaves are taken, or a fixed step around a circle made them.
+
+    A step around a circle leaves gaps of three sizes at most, wherever it stops; of drawn numbers the gaps are of many.
+    """
+    sizes, times = np.unique(np.diff(rising), return_counts=True)
+    if not len(sizes):
+        return False
+    unit = sizes[times.argmax()]
+    taken = bool((sizes % unit == 0).all()) and (rising[-1] - rising[0]) // unit < 1.5 * len(rising)
+    return times.max() >= STEADY * times.sum() or taken or (len(sizes) <= 3 and len(rising) >= MANY)
 
 
 def _disguised(column: pa.ChunkedArray) -> str | None:
     """Digests of the numbers of rows."""
-    if not is_text(column.type):
+    name = digest_of_numbers(column) if is_text(column.type) else None
+    return f"is the {name} of the number of the row" if name else None
+
+
+def _by_raw(case: Case, name: str, codes: Codes) -> str | None:
+    """What the raw table tells of a column that is different in each row."""
+    if case.source is None:
         return None
-    places = np.linspace(0, len(column) - 1, LOOKED_AT).astype(np.int64)
-    wanted = {str(value).lower() for value in column.take(pa.array(places)).to_pylist()}
-    upto = min(len(column) + 2, TRIED)
-    for name, disguise in DISGUISES.items():
-        hits = wanted & {disguise(str(number).encode()).lower() for number in range(upto)}
-        if len(hits) > LOOKED_AT * upto / (4 * len(column)):
-            return f"is the {name} of the number of the row"
+    if name in case.source.schema.names:
+        return _orders_raw(case, name)
+    return (
+        _follows_raw(case, name, codes)
+        or "is not in the raw table and labels every row: it can be joined with other tables"
+    )
+
+
+def _orders_raw(case: Case, name: str) -> str | None:
+    """A column of the raw table that has the order of its rows. Measured numbers may be what it is sorted by, and are left to `order`."""
+    assert case.raw is not None
+    column = case.raw.column(name)
+    if pa.types.is_floating(column.type) or column.null_count or len(column) < FEWEST:
+        return None
+    (codes,), count = together([name], case.raw)
+    if count < DIFFERENT * len(codes):
+        return None
+    place = np.arange(len(codes))
+    if abs(np.corrcoef(place, codes)[0, 1]) > 0.99:
+        return "has the order of the raw table's rows"
+    for numbers in readings(column):
+        steps = np.sort(np.unique(np.diff(numbers), return_counts=True)[1])[::-1]
+        if steps[:3].sum() >= STEADY * (len(numbers) - 1):
+            return "changes by the same steps from row to row of the raw table"
     return None
 
 
 def _follows_raw(case: Case, name: str, codes: Codes) -> str | None:
     """A column that the publisher added, and that rises or falls with the place in the raw table."""
-    if case.source is None or name in case.source.schema.names:
-        return None
     others = [n for n in case.exhibit.quasi if n != name]
     assert case.raw is not None
     (published, raw), count = together(others, case.exhibit.table, case.raw)
