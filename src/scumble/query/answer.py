@@ -1,5 +1,6 @@
 """Sums into estimates with intervals (query/intervals.py), in the order that was asked for."""
 
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -19,7 +20,7 @@ from scumble.query.parse import Aggregate, Group, Query, parse
 from scumble.query.reconstruct import Whole
 
 FEW = 10
-"""Published rows below which an interval may cover less than it says, unless it is that of a count whose variance follows it."""
+"""Published rows below which an interval may cover less than it says, unless it is that of a count over one column (query/few.py)."""
 
 METHODS = ("unbiased", "likelihood")
 
@@ -50,7 +51,7 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
     whole = Estimates(names, _group_columns(question, found), estimates, level, [])
     order = _order(whole, question.query, _possible(question, found))
     told = _taken(whole, order)
-    told.notes = [*_notes(question, found, order), *how]
+    told.notes = [*_notes(question, found, order, told.estimates), *how]
     if any(np.any(np.isinf(e.low)) for e in told.estimates):
         told.notes.append(
             "an average is unbounded where its group may be empty: the release cannot tell its size from 0"
@@ -59,24 +60,24 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
 
 
 def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) -> Estimate:
-    if aggregate.value is None:
-        count = found.count()
-        if question.exact and question.published.weighted:  # people are whole, sums of weights n/s nearly so
-            count = Moments(np.rint(count.value), count.variance)
-        return of_sum(aggregate.name, count, question.exact, z, alike=not question.published.weighted)
     if aggregate.kind == "count":
-        present = _present(aggregate, question, found)
-        return of_sum(aggregate.name, present, question.exact, z, alike=not question.published.weighted)
+        which = _counted(aggregate, question)
+        count, weighted = found.count(*which), question.published.weighted
+        if aggregate.value is None and question.exact and weighted:  # people are whole, sums of weights n/s nearly so
+            count = Moments(np.rint(count.value), count.variance)
+        return of_sum(aggregate.name, count, question.exact, z, alike=not weighted, draws=found.draws(*which))
     ratio = found.sum(aggregate)
     if aggregate.kind == "sum":
         return _empty_sums(of_sum(aggregate.name, ratio.numerator, question.exact, z), ratio.denominator)
     return of_average(aggregate.name, ratio, question.exact, z)
 
 
-def _present(aggregate: Aggregate, question: Question, found: Whole) -> Moments:
-    assert aggregate.value is not None
+def _counted(aggregate: Aggregate, question: Question) -> tuple[int | None, str | None]:
+    """The public value, or the perturbed column, that is not missing in the rows that are counted."""
+    if aggregate.value is None:
+        return None, None
     column = perturbed_column(aggregate.value, {a.name: a.domain for a in [*question.grouped, *question.others]})
-    return found.count(question.place(aggregate.value)) if column is None else found.count(present=column)
+    return (question.place(aggregate.value), None) if column is None else (None, column)
 
 
 def _empty_sums(estimate: Estimate, count: Moments) -> Estimate:
@@ -106,14 +107,17 @@ def _group_column(output: Group, question: Question, groups: pa.Table, width: in
     return question.grouped[place].domain.values.take(pa.array(np.tile(codes, len(groups))))
 
 
-def _notes(question: Question, found: Whole, shown: npt.NDArray[np.intp]) -> list[str]:
-    """What to know of the question, and of the lines that are shown."""
+def _notes(question: Question, found: Whole, shown: npt.NDArray[np.intp], estimates: Sequence[Estimate]) -> list[str]:
+    """What to know of the question, and of the lines that are shown, with their estimates."""
     notes = list(question.conditions.notes)
     if question.exact:
         return notes
     counted = all(aggregate.kind == "count" for aggregate in question.query.aggregates)
-    few = int((found.matching().reshape(-1)[shown] < FEW).sum())
-    if few and not (counted and found.follows):
+    if counted and found.single:
+        return notes
+    uncertain = np.any([estimate.se != 0 for estimate in estimates], axis=0)
+    few = int(((found.matching().reshape(-1)[shown] < FEW) & uncertain).sum())
+    if few:
         where = f"in {few} of {len(shown)} rows" if len(shown) > 1 else "here"
         notes.append(f"fewer than {FEW} published rows match {where}; read the interval as a rough one")
     return notes

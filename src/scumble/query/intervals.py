@@ -7,29 +7,42 @@
   For counts over one perturbed column with one retention that is the score interval. With many matching rows g is small beside
   sqrt(V), and it becomes S +- z sqrt(V). Where rows count differently, and V(T) is below V, half of g is taken: a rare row that
   counts much makes S too high with a V that is rightly large (docs/proofs/intervals.md).
+- Counts over one perturbed column with one retention, where few coins decide: the law of the published count inverted (query/few.py). The
+  interval is stretched to the estimate, which is unbiased and may be below 0.
 - Averages R = N / D: Fieller's, the R with (N - R D)^2 <= z^2 (V_N - 2 R C + R^2 V_D); unbounded where D may be 0. The standard error
   is sqrt(V_N - 2 R C + R^2 V_D) / D. Rows count t - R, of both signs, so that V hardly follows N - R D.
 """
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 
 from scumble.estimate import Estimate
+from scumble.query.few import Draws
 from scumble.query.moments import Moments, Ratio, Tensor
 
 ROUNDING = 1e-12
 """A variance below this, for each row counted, is that of the arithmetic."""
 
 
-def of_sum(name: str, moments: Moments, exact: bool, z: float, *, alike: bool = False) -> Estimate:
-    """A count or a sum with its interval; where its variance is 0 it is known. Rows are alike where each counts 1."""
+def of_sum(
+    name: str, moments: Moments, exact: bool, z: float, *, alike: bool = False, draws: Draws | None = None
+) -> Estimate:
+    """A count or a sum with its interval; where its variance is 0 it is known. Rows are alike where each counts 1.
+
+    draws   what a count was drawn from, where that is known
+    """
     value, variance = moments.value.reshape(-1), moments.variance.reshape(-1)
     variance = np.where(variance > ROUNDING * (1 + np.abs(value)), variance, 0)
     slope = np.where(variance > 0, np.broadcast_to(moments.slope, moments.value.shape).reshape(-1), 0)
     gentle = slope if alike else slope / 2
     low = value - _reach(np.where(slope > 0, -gentle, -slope), variance, z)
     high = value + _reach(np.where(slope > 0, slope, gentle), variance, z)
+    if draws is not None:
+        few = draws.few(value)
+        least, most = draws.ends(few, 1 - NormalDist().cdf(z))
+        low[few], high[few] = np.minimum(least, value[few]), np.maximum(most, value[few])
     return Estimate(name, value, np.sqrt(variance), low, high, "exact" if exact else "unbiased")
 
 

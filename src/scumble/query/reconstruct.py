@@ -28,6 +28,7 @@ import pyarrow as pa
 from scumble.channel import Channel, IndistinguishableValues, Vector
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, null_states, perturbed_column
+from scumble.query.few import Draws
 from scumble.query.moments import Moments, Ratio, quotient
 from scumble.query.normalize import Perturbed, truth_table
 from scumble.query.parse import Aggregate
@@ -104,11 +105,38 @@ class Reconstruction:
         p = float(channel.retain)
         return np.asarray((1 - p - 2 * (1 - p) * channel.replace) / p)
 
+    @property
+    def single(self) -> Perturbed | None:
+        """The only perturbed column that tells rows apart, where each row counts 1 and one retention holds; else nothing."""
+        axes = [*self.question.grouped, *(axis for axis in self.question.others if axis.count > 1)]
+        if len(axes) != 1 or self.question.conditions.public_atoms or self.question.published.weighted:
+            return None
+        channel = self.channels[axes[0].name]
+        return axes[0] if channel.constant and channel.retain > 0 else None
+
+    def draws(self, value: int | None = None, present: str | None = None) -> Draws | None:
+        """What a count was drawn from, where a single column is asked about; where all rows or none count, nothing is drawn."""
+        if (axis := self.single) is None:
+            return None
+        ones = self.cells.numbers("n" if value is None else f"v{value}_n")
+        p, replace = float(self.channels[axis.name].retain), axis.collapsed(self.channels[axis.name]).replace
+        kept, drawn = np.ones(self.cells.shape), np.zeros(self.cells.shape)
+        for members, truth in self._classes(present):
+            everything = axis.count == 1 or (not self.cells.shape and truth.all())
+            if not everything:
+                drawn[members] = (1 - p) * (replace[members] if self.cells.shape else replace @ truth.reshape(-1))
+                kept[members] = p + drawn[members]
+        rows, published = self._over(ones), self._matches(ones, present)
+        flat = (np.broadcast_to(each, rows.shape).reshape(-1) for each in (published, rows, kept, drawn))
+        return Draws(*flat)
+
     def matching(self) -> Tensor:
         """How many published rows look as if they were counted; a sampled row is one, whatever its weight."""
-        ones = self.cells.numbers("n_rows" if self.question.published.weighted else "n")
+        return self._matches(self.cells.numbers("n_rows" if self.question.published.weighted else "n"))
+
+    def _matches(self, ones: Vector, present: str | None = None) -> Tensor:
         result = np.zeros((len(self.cells.groups), *self.cells.shape))
-        for members, truth in self._classes(None):
+        for members, truth in self._classes(present):
             result[:, members] = self.cells.gather(truth.astype(float), ones)[:, members]
         return result
 
@@ -347,10 +375,14 @@ class Whole:
         """A sum, together with the count of the rows that it is taken over."""
         return reduce(add, (part.sum(aggregate) for part in self.parts))
 
+    def draws(self, value: int | None = None, present: str | None = None) -> Draws | None:
+        """What a count was drawn from, where that is one column with one retention."""
+        return self.parts[0].draws(value, present) if self.single else None
+
     @property
-    def follows(self) -> bool:
-        """Whether it is known how the variance of a count follows it."""
-        return all(part.follows for part in self.parts)
+    def single(self) -> bool:
+        """Whether counts are drawn from one column with one retention, each row counting 1."""
+        return len(self.parts) == 1 and self.parts[0].single is not None
 
     def matching(self) -> Tensor:
         """How many published rows look as if they were counted."""
