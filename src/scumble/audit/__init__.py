@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble.audit import (
+    altered,
     averaging,
     corruption,
     crowds,
@@ -67,6 +68,7 @@ ATTACKS: list[Attack] = [
     _of(unsampled.attack, "sps"),
     _of(reconstruction.attack, "sps"),
     retention.attack,
+    altered.attack,
     duplicates.attack,
     order.attack,
     index.attack,

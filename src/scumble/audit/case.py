@@ -4,12 +4,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.audit.exhibit import Codes, Exhibit, together, whole_table
 from scumble.audit.recode import recoded
 from scumble.errors import ParameterError
 from scumble.tables import Table
+
+NEAR = 0.01
+"""How far numbers may lie from those of the raw table, as a share of their range, to be taken for them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +33,14 @@ class Groups:
     def people(self) -> Codes:
         """How many people of the raw table each group has."""
         return np.bincount(self.raw, minlength=self.count)
+
+    @property
+    def strangers(self) -> npt.NDArray[np.bool_]:
+        """Published rows of groups that nobody of the raw table is in."""
+        return np.asarray(self.people[self.published] == 0)
+
+
+STRANGE = "the raw table has not the groups of the release; is it the table that was published?"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +73,31 @@ class Case:
 
     @cached_property
     def groups(self) -> Groups:
-        """By the quasi-identifiers."""
-        quasi, table = self.exhibit.quasi, self.exhibit.table
-        if self.raw is None:
-            (published,), count = together(quasi, table)
-            return Groups(published, np.zeros(0, dtype=np.int64), count)
-        (published, raw), count = together(quasi, table, self.raw)
-        found = Groups(published, raw, count)
-        if self.exhibit.perturbed and np.any(found.people[found.rows > 0] == 0):
-            raise ParameterError("the raw table has not the groups of the release; is it the table that was published?")
+        """By the quasi-identifiers, as far as they were published unaltered."""
+        found = self._groups([name for name in self.exhibit.quasi if name not in self.altered])
+        if self.exhibit.perturbed and found.strangers.any():
+            raise ParameterError(STRANGE)
         return found
+
+    @cached_property
+    def altered(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """The public columns of a perturbed release with values that the raw table does not have, and in which rows; refused where it is another table."""
+        quasi = self.exhibit.quasi
+        if self.raw is None or not self.exhibit.perturbed or not self._groups(quasi).strangers.any():
+            return {}
+        strangers = {name: self._groups([name]).strangers for name in quasi}
+        found = {name: rows for name, rows in strangers.items() if rows.any()}
+        for name, rows in found.items():
+            if not alike(self.exhibit.table.column(name), self.raw.column(name), rows):
+                raise ParameterError(STRANGE)
+        return found
+
+    def _groups(self, names: list[str]) -> Groups:
+        if self.raw is None:
+            (published,), count = together(names, self.exhibit.table)
+            return Groups(published, np.zeros(0, dtype=np.int64), count)
+        (published, raw), count = together(names, self.exhibit.table, self.raw)
+        return Groups(published, raw, count)
 
     @cached_property
     def scored(self) -> bool:
@@ -79,3 +106,18 @@ class Case:
             return False
         groups = self.groups
         return bool((groups.people[groups.published] > 0).mean() > 0.5) if len(groups.published) else False
+
+
+def alike(published: pa.ChunkedArray, raw: pa.ChunkedArray, strangers: npt.NDArray[np.bool_]) -> bool:
+    """Whether a column is that of the raw table but for details: as many rows, and most values there, or numbers that lie where its numbers do."""
+    if len(published) != len(raw):
+        return False
+    if strangers.mean() < 0.5:
+        return True
+    if not all(pa.types.is_integer(c.type) or pa.types.is_floating(c.type) for c in (published, raw)):
+        return False
+    a, b = (np.sort(c.to_numpy().astype(np.float64)) for c in (published, raw))  # missing ones last
+    there = np.isfinite(a) & np.isfinite(b)
+    if (np.isnan(a) != np.isnan(b)).any() or not there.any():
+        return False
+    return bool(np.abs(a - b)[there].max() <= NEAR * np.ptp(b[there]))
