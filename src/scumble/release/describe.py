@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from scumble.coarse import words
 from scumble.display import Card, Grid, Items, Note, Part
 from scumble.release.manifest import ColumnRecord, Manifest
 
@@ -87,9 +88,7 @@ def published(column: ColumnRecord) -> str:
         values = sum(len(members) for members in column.coarsened.groups.values())
         return f"coarsened: {values} values in {len(column.coarsened.groups)} groups"
     if column.coarsened is not None:
-        return "coarsened: " + ", ".join(
-            f"{k} = {v}" for k, v in column.coarsened.model_dump(exclude_none=True).items()
-        )
+        return f"coarsened: {words(column.coarsened, column.type)}"
     if column.role == "counted":
         return "as it is, in tuples that occur often"
     return "as it is"

@@ -1,12 +1,13 @@
 """The README of a release: a stranger without scumble can work from it."""
 
 from scumble.channel import Channel
+from scumble.coarse import words
 from scumble.domain import Domain, Grid
 from scumble.release.describe import GROUPED
 from scumble.release.manifest import ColumnRecord, Manifest
 from scumble.release.readme_counts import counted_howto, counted_place
 from scumble.release.readme_generalized import generalized_howto
-from scumble.release.readme_values import condition_on, double, valued_howto
+from scumble.release.readme_values import asking, condition_on, double, valued_howto
 
 
 def readme(manifest: Manifest) -> str:
@@ -43,9 +44,9 @@ def _place(manifest: Manifest) -> str:
 def _line(column: ColumnRecord) -> str:
     if column.role in GROUPED:
         return f"| {column.name} | {column.type} | {GROUPED[column.role].format(of=column.of)} |"
-    how = column.coarsened.model_dump(exclude_none=True) if column.coarsened else None
+    coarser = f"coarsened: {_cell(words(column.coarsened, column.type))}" if column.coarsened else None
     told = {
-        "counted": "as it is, in tuples that occur often" if how is None else f"coarsened: {', '.join(how)}",
+        "counted": coarser or "as it is, in tuples that occur often",
         "sensitive": "perturbed, see below",
         "stratum": "the number of the row's sub-table, see below",
         "weight": "how many rows of the original table this one stands for",
@@ -54,10 +55,14 @@ def _line(column: ColumnRecord) -> str:
         "bucket": "the number of the row's bucket",
         "apart": "as it is, in a table of its own, by bucket",
         "count": "how often the value is in the bucket",
-        "public": "as it is" if how is None else "coarsened: " + ", ".join(f"{k} = {v}" for k, v in how.items()),
+        "public": coarser or "as it is",
     }
     merged = f", {len(column.merged)} values for {sum(len(m.values) for m in column.merged)}" if column.merged else ""
     return f"| {column.name} | {column.type} | {told[column.role]}{merged} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _channel(column: ColumnRecord, joint: list[str] | None) -> str:
@@ -134,7 +139,7 @@ def _howto(manifest: Manifest) -> str:
     if valued and column.records[0].replace == "uniform" and len(manifest.sensitive) == 1 and not manifest.sampling:
         return valued_howto(manifest, column, domain, condition)
     if valued or channel.retain == 0:
-        return f'Weights differ by value; `pip install scumble` and\n\n    scumble query . "SELECT COUNT(*) FROM release WHERE {condition}"'
+        return f"Weights differ by value; `pip install scumble` and\n\n    {asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
     p = channel.retain
     low = -(1 - p) * share / p
     files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
@@ -152,7 +157,7 @@ def _howto(manifest: Manifest) -> str:
         f"{_sampled(manifest)}"
         "The interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. For conditions on several perturbed columns "
         f"{'take for r the product of their r, and for S the rows that satisfy them all' if manifest.joint else 'multiply their weights'}; to sum a column v that is published as it is, use v*w and v*v*(w*w - w). Or let scumble do it:\n\n"
-        f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release WHERE {condition}"'
+        f"    pip install scumble\n    {asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
     )
 
 

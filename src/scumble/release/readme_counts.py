@@ -3,6 +3,7 @@
 import math
 
 from scumble.release.manifest import CountedRecord, Manifest
+from scumble.release.readme_values import asking
 
 
 def counted_place(manifest: Manifest) -> str:
@@ -115,5 +116,6 @@ def _missing(record: CountedRecord) -> str:
 
 def _scumble(manifest: Manifest, record: CountedRecord) -> str:
     asked = record.transactions["item"] if record.transactions else manifest.columns[0].name
-    name = asked if asked.isidentifier() else '\\"' + asked + '\\"'
-    return f'Or let scumble do it:\n\n    pip install scumble\n    scumble query . "SELECT {name}, COUNT(*) AS n FROM release GROUP BY {name}"'
+    name = asked if asked.isidentifier() else '"' + asked.replace('"', '""') + '"'
+    question = f"SELECT {name}, COUNT(*) AS n FROM release GROUP BY {name}"
+    return f"Or let scumble do it:\n\n    pip install scumble\n    {asking(question)}"

@@ -2,7 +2,7 @@
 
 from scumble.mechanisms.baselines.perturbed_generalization import SIZE
 from scumble.release.manifest import Manifest
-from scumble.release.readme_values import condition_on, double
+from scumble.release.readme_values import asking, condition_on, double
 
 
 def generalized_howto(manifest: Manifest) -> str:
@@ -26,7 +26,7 @@ def generalized_howto(manifest: Manifest) -> str:
         f"      FROM '{files}');\n"
         "```\n\n"
         f"{_boxes(manifest)} Or let scumble do it:\n\n"
-        f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release WHERE {condition}"'
+        f"    pip install scumble\n    {asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
     )
 
 

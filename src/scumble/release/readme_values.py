@@ -1,5 +1,6 @@
 """How to compute by hand with a release whose weights differ by sub-table or by value: for its README."""
 
+import shlex
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,14 @@ def valued_howto(manifest: Manifest, column: ColumnRecord, domain: Domain, condi
         "The sum of the weights w is an unbiased estimate of how many rows truly lie in S, and the square root of the sum of w*w - w is its standard error; "
         "the interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. Conditions on columns that are published as they are go into WHERE."
         f"{_statement(manifest, column, domain, condition)} Or let scumble do it:\n\n"
-        f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release WHERE {condition}"'
+        f"    pip install scumble\n    {asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
     )
+
+
+def asking(question: str) -> str:
+    """The command that asks scumble a question: whatever is quoted in it, a shell hands it on."""
+    plain = not set(question) & set('"$`\\!')
+    return "scumble query . " + (f'"{question}"' if plain else shlex.quote(question))
 
 
 def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, condition: str) -> str:

@@ -1,0 +1,207 @@
+"""Questions to columns that were published coarser: what an answer is of, where that is not what was asked.
+
+A bound that falls inside a step takes the step whole or leaves it out whole, a value inside of it is found nowhere, and an average is of lower
+ends. Such answers are computed from public columns alone and still not what the table would say: a note tells so, and what to ask instead.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from scumble.coarse import Steps, label_of, labels, shown, steps, words
+from scumble.errors import did_you_mean
+from scumble.parameters import number
+from scumble.query.parse import Query
+from scumble.schema import Coarsen
+
+ORDER: dict[type[exp.Expression], tuple[bool, bool]] = {
+    exp.GTE: (True, False),
+    exp.GT: (True, True),
+    exp.LT: (False, False),
+    exp.LTE: (False, True),
+}
+"""Whether a comparison asks for what lies above, and whether the bound itself belongs to what lies below."""
+
+TURNED: dict[type[exp.Expression], type[exp.Expression]] = {
+    exp.GT: exp.LT,
+    exp.GTE: exp.LTE,
+    exp.LT: exp.GT,
+    exp.LTE: exp.GTE,
+}
+COMPARISONS = (*ORDER, exp.EQ, exp.NEQ, exp.In, exp.Between, exp.Like, exp.ILike)
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """A coarsened column: its rule, and its type as published."""
+
+    name: str
+    how: Coarsen
+    type: str
+
+    @property
+    def told(self) -> str:
+        """How it is published."""
+        few = words(self.how, self.type) if self.how.groups is None else f"in {len(self.how.groups)} groups"
+        return f"{self.name} is published {few}"
+
+    @property
+    def steps(self) -> Steps | None:
+        """Its steps, where it has some."""
+        return steps(self.how, self.type)
+
+
+def coarse_notes(query: Query, columns: Mapping[str, Coarse]) -> list[str]:
+    """What to know of an answer about coarsened columns, each thing once."""
+    found: dict[str, list[str]] = {}
+    for name, complaint in _complaints(query, columns):
+        if complaint not in found.setdefault(name, []):
+            found[name].append(complaint)
+    return [
+        ": ".join([columns[name].told, *(["; ".join(complaints)] if (complaints := list(filter(None, told))) else [])])
+        for name, told in found.items()
+    ]
+
+
+def _complaints(query: Query, columns: Mapping[str, Coarse]) -> Iterator[tuple[str, str]]:
+    """Columns that are asked about with what is wrong about it; nothing where it is enough to know how they are published."""
+    for comparison in query.where.find_all(*COMPARISONS) if query.where is not None else ():
+        for name in _names(comparison, columns):
+            yield from ((name, complaint) for complaint in _compared(comparison, columns[name]))
+    for aggregate in query.aggregates:
+        if aggregate.kind == "count" or aggregate.value is None:
+            continue
+        for name in _names(aggregate.value, columns):
+            if (own := columns[name].steps) is not None and not own.dated:
+                yield name, _summed(aggregate.kind, aggregate.value, own)
+    for group in query.groups:
+        yield from ((name, "") for name in _names(group.expression, columns) if columns[name].steps is not None)
+
+
+def _names(expression: exp.Expression, columns: Mapping[str, Coarse]) -> list[str]:
+    return list(dict.fromkeys(c.name for c in expression.find_all(exp.Column) if c.name in columns))
+
+
+def _summed(kind: str, value: exp.Expression, own: Steps) -> str:
+    width = number(own.how.bins, "bins")
+    most = width - 1 if own.whole else width
+    asked = f"{kind.upper()}({_sql(value)})"
+    if not isinstance(value.unnest(), exp.Column):
+        return f"{asked} is of the lower ends"
+    each = "" if kind == "avg" else " a row"
+    even = f"by about {shown(most / 2)}{each} where values lie evenly"
+    return f"{asked} is of the lower ends; the true one is higher by up to {shown(most)}{each}, {even}"
+
+
+def _compared(comparison: exp.Expression, column: Coarse) -> Iterator[str]:
+    """What is wrong with a comparison; one of anything but the column and constants is not looked into."""
+    kind, sides = type(comparison), [comparison.this, comparison.args.get("expression")]
+    if kind in TURNED and not _is(sides[0], column.name):
+        kind, sides = TURNED[kind], sides[::-1]
+    elif not _is(sides[0], column.name):
+        sides = sides[::-1]
+    if not _is(sides[0], column.name):
+        yield ""
+        return
+    asked: list[tuple[type[exp.Expression], Any]] = [(kind, sides[1])]
+    if isinstance(comparison, exp.Between):
+        asked = [(exp.GTE, comparison.args["low"]), (exp.LTE, comparison.args["high"])]
+    elif isinstance(comparison, exp.In):
+        asked = [(exp.EQ, each) for each in comparison.expressions]
+    own = column.steps
+    for way, side in asked:
+        constant = _constant(side)
+        if constant is None:
+            yield ""
+        elif own is None:
+            yield from _label(comparison, column, way, constant)
+        elif (value := own.value(constant)) is None:
+            yield ""
+        elif way in ORDER:
+            yield from _bound(comparison, column.name, own, way, value)
+        else:
+            yield _inside(comparison, column.name, own, value)
+
+
+def _bound(comparison: exp.Expression, name: str, own: Steps, way: Any, value: Any) -> Iterator[str]:
+    """A bound that is no lower end of a step, or that leaves out the lower end of one."""
+    above, beyond = ORDER[way]
+    first = own.bound(value, beyond=beyond)
+    if first is not None and own.low(first) == first:
+        return
+    inside = value if first is None else first
+    sign = ">=" if above else "<"
+    ends = [own.low(inside), own.after(inside)]
+    instead = " or ".join(f"{_name(name)} {sign} {_literal(own, end)}" for end in (ends[::-1] if above else ends))
+    yield f"the bound {shown(value)} in {_sql(comparison)} falls inside {own.span(inside)}; {instead} would be right"
+
+
+def _inside(comparison: exp.Expression, name: str, own: Steps, value: Any) -> str:
+    low = own.low(value)
+    if low == value:
+        return ""
+    return (
+        f"no row has the {shown(value)} of {_sql(comparison)}, which lies inside {own.span(value)}; "
+        f"{_name(name)} = {_literal(own, low)} asks for all of these"
+    )
+
+
+def _label(comparison: exp.Expression, column: Coarse, way: Any, constant: Any) -> Iterator[str]:
+    """A constant that is no published name, or names compared by what comes before what."""
+    how, text = column.how, str(constant)
+    if _published(how, way, text):
+        return
+    if way not in (exp.EQ, exp.NEQ):
+        yield f"{_sql(comparison)} is asked of these and not of the values that they stand for"
+    elif label := label_of(how, constant):
+        yield f"no row has the {text!r} of {_sql(comparison)}; {_name(column.name)} = '{label}' asks for all that are published alike"
+    else:
+        yield f"no row has the {text!r} of {_sql(comparison)}{did_you_mean(text, labels(how) or ())}"
+
+
+def _published(how: Coarsen, way: Any, text: str) -> bool:
+    """Whether the published names tell what a comparison with a text asks for."""
+    if how.prefix is None:
+        return way in (exp.EQ, exp.NEQ) and text in (labels(how) or ())
+    if way in (exp.Like, exp.ILike):
+        start = text.removesuffix("%")
+        return start != text and len(start) <= how.prefix and not set(start) & {"%", "_"}
+    return len(text) < how.prefix if way in (exp.GT, exp.LTE) else len(text) <= how.prefix
+
+
+def _is(side: Any, name: str) -> bool:
+    inner = side.unnest() if isinstance(side, exp.Expression) else None
+    return isinstance(inner, exp.Column) and inner.name == name
+
+
+def _constant(side: Any) -> Any:
+    """The value of a literal, of one with a sign, or of one that is cast; None for anything else."""
+    inner = side.unnest() if isinstance(side, exp.Expression) else None
+    if isinstance(inner, exp.Cast):
+        return _constant(inner.this)
+    if isinstance(inner, exp.Neg):
+        value = _constant(inner.this)
+        return -value if isinstance(value, int | float) else None
+    if not isinstance(inner, exp.Literal):
+        return None
+    if inner.is_string:
+        return inner.this
+    return int(inner.this) if inner.is_int else float(inner.this)
+
+
+def _literal(own: Steps, value: Any) -> str:
+    return f"'{shown(value)}'" if own.dated else shown(value)
+
+
+def _name(name: str) -> str:
+    return name if name.isidentifier() else exp.column(name, quoted=True).sql(dialect="duckdb")
+
+
+def _sql(expression: exp.Expression) -> str:
+    """An expression as its writer would know it: names without the quotes that they do not need."""
+    plain = expression.copy()
+    for identifier in plain.find_all(exp.Identifier):
+        identifier.set("quoted", not identifier.name.isidentifier())
+    return str(plain.sql(dialect="duckdb"))
