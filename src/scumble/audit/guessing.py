@@ -43,7 +43,7 @@ def in_known_rows(
     keep = law.keep[z, x]
     chance = keep * (guess[z, x] == x) + (1 - keep) * sent[z, x]
     terms = Terms((guess[z, y] == x).astype(np.float64), chance, chance * (1 - chance), np.ones(len(rows)))
-    parts = terms.by(x, _true(case, name))
+    parts = terms.by(x, true_values(case, name))
     if len(law.keep) > 1:
         parts += terms.by(z, lambda k: f"sub-table {k}")
     for codes, named in columns_of(exhibit.table, exhibit.quasi):
@@ -85,11 +85,12 @@ def in_any_row(case: Case, name: str, truth: Codes, law: Law, error: float) -> J
     in_cells = [times * chance, times**2 / rows[cells.group] * chance * (1 - chance), times]
     expected, variance, people = (summed(cells.value, np.where(there, each, 0), len(p)) for each in in_cells)
     by_value = Terms(summed(y, hits, len(p)), expected, variance, people, largest)
-    parts += by_value.by(np.arange(len(p)), _true(case, name))
+    parts += by_value.by(np.arange(len(p)), true_values(case, name))
     return worst(by_group.whole(), parts, error)
 
 
-def _true(case: Case, name: str) -> Callable[[int], str]:
+def true_values(case: Case, name: str) -> Callable[[int], str]:
+    """The words for each true value."""
     assert case.exhibit.manifest is not None
     values = case.exhibit.manifest.domains[name].values
     return lambda code: f"true {name} = {values[code]}"
