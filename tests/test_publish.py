@@ -216,6 +216,30 @@ def test_words_of_public_text_are_stored_in_sorted_order(tmp_path: Path) -> None
     assert column.column("kind").chunk(0).dictionary.to_pylist() == ["b", "a"]
 
 
+@pytest.mark.parametrize("different", [1 << 15, 1 << 17])
+def test_how_text_is_written_does_not_tell_what_came_first(different: int, tmp_path: Path) -> None:
+    """Words of their own, and one that repeats itself: batches of 131,072 rows see the one kind first or the other."""
+    words, same = [f"u{i}" for i in range(different)], ["again"] * (1 << 18)
+    made = []
+    for name, town in (("a", words + same), ("b", same + words)):
+        table = pa.table({"town": town, "kind": ["a", "b"] * (len(town) // 2)})
+        release = scumble.publish(
+            table,
+            tmp_path / name,
+            public=["town"],
+            sensitive=["kind"],
+            domains={"kind": ["a", "b"]},
+            retain=0.5,
+            seed=1,
+        )
+        file = pq.ParquetFile(release.path / "data.parquet", read_dictionary=["town"])
+        group, read = file.metadata.row_group(0).column(0), file.read().column("town")
+        made.append((group.encodings, {v for chunk in read.chunks for v in chunk.dictionary.to_pylist()}))
+        assert sorted(read.cast(pa.string()).to_pylist()) == sorted(town)
+    assert made[0] == made[1]
+    assert ("RLE_DICTIONARY" in made[0][0]) == (different == 1 << 15)
+
+
 def test_coarsening_on_the_way(patients: pa.Table) -> None:
     release = scumble.publish(
         patients, sensitive="disease", drop="name", domains={"disease": DISEASES}, retain=0.5,

@@ -1,7 +1,8 @@
 """Raw batches into narrow columns: text as codes, public columns coarsened, sensitive ones perturbed.
 
 Text that repeats itself travels as integers and gets its words back when it is written, in sorted order: the order in which
-values first came up would tell something of the order of the rows.
+values first came up would tell something of the order of the rows. For the same reason whether text is written by a dictionary is decided
+when all rows are there, whatever form it travelled in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,15 @@ from scumble.schema import ColumnSpec, Spec
 from scumble.tables import Table
 
 REPETITIVE = 4
-"""Text is coded when, in the first batch, each value stands in this many rows or more on average."""
+"""Text is coded when each value stands in this many rows or more on average: on the way by the first batch, in files by rows of all."""
+
+FEW = 64
+"""So few rows are coded anyway."""
+
+
+def repetitive(values: int, rows: int) -> bool:
+    """Whether a dictionary is worth it."""
+    return values * REPETITIVE <= rows or rows <= FEW
 
 
 def published_type(kind: pa.DataType) -> pa.DataType:
@@ -33,6 +42,18 @@ def used_places(column: pa.DictionaryArray) -> npt.NDArray[np.intp]:
     """Which entries of its dictionary a column has rows of: a filtered frame keeps the words of those who were filtered out."""
     places = column.indices.drop_null().to_numpy(zero_copy_only=False)
     return np.flatnonzero(np.bincount(places, minlength=len(column.dictionary)))
+
+
+def sorted_dictionary(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same values, the dictionary in order.
+
+    >>> sorted_dictionary(pa.array(["b", "a", "b"]).dictionary_encode()).indices.to_pylist()
+    [1, 0, 1]
+    """
+    order = pc.array_sort_indices(column.dictionary)
+    ranks = np.empty(len(order), dtype=np.int32)
+    ranks[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(ranks).take(column.indices), column.dictionary.take(order))
 
 
 class Vocabulary:
@@ -54,16 +75,15 @@ class Vocabulary:
         numbers = pa.array([self._numbers.get(word) for word in words], pa.int32())
         return numbers.take(column.indices) if words else pa.nulls(len(column), pa.int32())
 
-    def ranks(self, column: pa.Array) -> pa.Array:
-        """Numbers by the order of the words."""
-        words = sorted(self._numbers)
-        ranks = np.empty(len(words), dtype=np.int32)
-        ranks[[self._numbers[word] for word in words]] = np.arange(len(words), dtype=np.int32)
-        return pa.array(ranks).take(column) if words else column
-
     def decode(self, column: pa.Array) -> pa.Array:
-        """Numbers as a dictionary in sorted order."""
-        return pa.DictionaryArray.from_arrays(self.ranks(column), pa.array(sorted(self._numbers), self._kind))
+        """Numbers as a dictionary in sorted order of the words that the column has."""
+        words = list(self._numbers)
+        used = pc.unique(column.drop_null()).to_pylist()
+        used.sort(key=words.__getitem__)
+        ranks = np.zeros(len(words), dtype=np.int32)
+        ranks[used] = np.arange(len(used), dtype=np.int32)
+        indices = pa.array(ranks).take(column) if words else column
+        return pa.DictionaryArray.from_arrays(indices, pa.array([words[place] for place in used], self._kind))
 
 
 class PublicColumn:
@@ -74,6 +94,7 @@ class PublicColumn:
         self._coarsen = spec.coarsen
         self._vocabulary: Vocabulary | None = None
         self._decided = False
+        self._by_dictionary = False
 
     def plain(self, column: pa.Array) -> pa.Array:
         """The column as it will be published."""
@@ -95,17 +116,25 @@ class PublicColumn:
         coded = column if pa.types.is_dictionary(column.type) else column.cast(kind).dictionary_encode()
         if not self._decided:
             self._decided = True
-            if len(coded.dictionary) * REPETITIVE <= len(coded) or len(coded) <= 64:
+            if repetitive(len(coded.dictionary), len(coded)):
                 self._vocabulary = Vocabulary(kind)
         return self._vocabulary.encode(coded) if self._vocabulary else column.cast(kind)
 
+    def settle(self, some: pa.ChunkedArray) -> None:
+        """Decide how the column is written, by rows in narrow form that the order of the source has no part in choosing."""
+        text = self._vocabulary is not None or is_text(some.type)
+        self._by_dictionary = text and repetitive(len(pc.unique(some.drop_null())), len(some))
+
     def decode(self, column: pa.Array) -> pa.Array:
         """The narrow form as it is written."""
-        return self._vocabulary.decode(column) if self._vocabulary else column
+        if self._vocabulary is not None:
+            coded = self._vocabulary.decode(column)
+            return coded if self._by_dictionary else coded.cast(coded.type.value_type)
+        return sorted_dictionary(column.dictionary_encode()) if self._by_dictionary else column
 
-    def key(self, column: pa.Array) -> pa.Array:
+    def key(self, column: pa.Array, written: pa.Array) -> pa.Array:
         """What rows may be ordered by: never the numbers of words, which tell in what order they first came up."""
-        return self._vocabulary.ranks(column) if self._vocabulary else column
+        return written.indices if self._by_dictionary else written
 
 
 @dataclass(frozen=True)
@@ -119,7 +148,7 @@ class SensitiveColumn:
         """True codes; they do not leave the memory of the publishing process."""
         return pa.array(self.domain.encode(column, self.name))
 
-    def key(self, column: pa.Array) -> pa.Array:
+    def key(self, column: pa.Array, written: pa.Array) -> pa.Array:
         """What rows may be ordered by: the place of a value among all in rising order, a missing one last."""
         ranks = np.empty(self.domain.size, dtype=np.int32)
         ranks[pc.sort_indices(self.domain.values).to_numpy()] = np.arange(self.domain.size, dtype=np.int32)
@@ -143,7 +172,7 @@ class NumberColumn:
 
     name: str
 
-    def key(self, column: pa.Array) -> pa.Array:
+    def key(self, column: pa.Array, written: pa.Array) -> pa.Array:
         """What rows may be ordered by."""
         return column
 

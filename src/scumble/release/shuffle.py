@@ -23,6 +23,9 @@ BUCKET_ROWS = 1 << 19
 MEMORY = 192 << 20
 """Bytes kept before they are put into files."""
 
+SOME = 1 << 16
+"""Rows by which is decided how a column is written."""
+
 
 def bucket_count(rows: int | None) -> int:
     """A power of two, so that random bits choose a bucket.
@@ -113,16 +116,29 @@ class Buckets:
         for writer in self._writers:
             writer.close()
 
+    def some(self, name: str) -> pa.ChunkedArray:
+        """A column in the first buckets that have enough rows together: coins chose them, or they are all."""
+        found: list[pa.Array] = []
+        for index in range(len(self)):
+            if sum(map(len, found)) < SOME:
+                found += [part.column(name) for part in self._held_in(index)]
+        return pa.chunked_array(found, self.schema.field(name).type)
+
     def take(self, index: int) -> pa.Table:
         """The rows of one bucket, in the order in which they came; the bucket is empty afterwards."""
         return pa.Table.from_batches(self._take(index), self.schema).combine_chunks()
 
     def _take(self, index: int) -> list[pa.RecordBatch]:
-        parts, self._parts[index] = self._parts[index], []
+        parts, self._parts[index] = self._held_in(index), []
+        if self._writers:
+            self._files[index].unlink()
+        return parts
+
+    def _held_in(self, index: int) -> list[pa.RecordBatch]:
+        parts = self._parts[index]
         if self._writers:
             with pa.memory_map(str(self._files[index])) as source:
                 parts = [*pa.ipc.open_stream(source).read_all().to_batches(), *parts]
-            self._files[index].unlink()
         return [part for part in parts if part.num_rows]
 
     def _spill(self) -> None:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from scumble.domain import is_text
 from scumble.entropy import Entropy
 from scumble.progress import Progress
-from scumble.release.encode import Column, SensitiveColumn, decode_table, published_type
+from scumble.release.encode import Column, PublicColumn, SensitiveColumn, decode_table, published_type
 from scumble.release.manifest import FileRecord
 from scumble.release.shuffle import Buckets, alike
 
@@ -46,6 +46,9 @@ class Shelf:
     def write(self, pool: ThreadPoolExecutor, progress: Progress) -> list[FileRecord]:
         """All files, side by side. Where this is interrupted, what is being written stops at its next bucket."""
         self._buckets.finish()
+        for column in self._columns:
+            if isinstance(column, PublicColumn):
+                column.settle(self._buckets.some(column.name))
         running = [pool.submit(self._write_part, *part) for part in self._parts()]
         pending = set(running)
         try:
@@ -98,10 +101,14 @@ class Shelf:
     def _ordered(self, index: int) -> pa.Table:
         """The rows of a bucket as they are written."""
         narrow = self._buckets.take(index)
-        keys = [c.key(part.combine_chunks()) for c, part in zip(self._columns, narrow.columns, strict=True)]
+        written = decode_table(self._columns, narrow)
+        keys = [
+            column.key(part.combine_chunks(), made.combine_chunks())
+            for column, part, made in zip(self._columns, narrow.columns, written.columns, strict=True)
+        ]
         stream = self._entropy.stream("order", self._name, index)
         order = stream.permutation(narrow.num_rows, alike(keys, narrow.num_rows))
-        return decode_table(self._columns, narrow.take(pa.array(order)))
+        return written.take(pa.array(order))
 
 
 def parquet_writer(path: Path, schema: pa.Schema, *, repetitive: bool = False) -> pq.ParquetWriter:
