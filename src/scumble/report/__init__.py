@@ -32,7 +32,7 @@ def write(
     release   an opened release, or its folder
     out       the file to write; it is whole or it is not there
     raw       the table that the release was made from: the page becomes the internal edition, with the truth beside the estimates
-    external  says that the page may be published with the release; then raw is refused
+    external  says that the page may be published beside the release; then raw is refused
     compare   in the internal edition: publish the raw table by other mechanisms at the same privacy, and show what each costs; takes longer
     progress  called with (done, of) as sections are finished
     """
@@ -49,19 +49,19 @@ def write(
 
     opened = release if isinstance(release, Release) else open_release(release)
     path = Path(out)
-    _refuse_place(path, opened, internal=raw is not None)
+    _refuse_place(path, opened)
     text = render(Subject(opened, None if raw is None else read_raw(raw, opened.manifest), compare), progress)
     with whole_file(path) as aside:
         aside.write_text(text, encoding="utf-8")
     return path
 
 
-def _refuse_place(path: Path, release: Release, internal: bool) -> None:
+def _refuse_place(path: Path, release: Release) -> None:
     if path.is_dir():
         raise ParameterError(f"{str(path)!r} is a folder; name the file to write, report.html say")
     if not path.parent.is_dir():
         raise ParameterError(f"there is no folder {str(path.parent)!r} to write the report into")
-    if internal and release.path.resolve() in path.resolve().parents:
+    if release.path.resolve() in path.resolve().parents:
         raise ParameterError(
-            "the internal edition has true statistics in it and would be published with the release; write it outside of the release's folder"
+            "the folder of a release holds what its manifest lists and nothing else; write the report beside it, outside of the release's folder"
         )
