@@ -114,6 +114,10 @@ class Attacker:
             return replace(self._kept_together(plan.details["frapp"].coins.channel(), factor), kept=kept)
         return replace(self._several(strata[0], factor), kept=kept)
 
+    def together(self, channels: dict[str, Channel]) -> Beliefs:
+        """What several columns of a row, each through its channel, tell of any of them."""
+        return self._several(channels, amplification(channels))
+
     def _factor(self, plan: Plan) -> float:
         if plan.mechanism == "partitioned" or any(coins.own for coins in plan.strata[0].values()):
             return math.inf

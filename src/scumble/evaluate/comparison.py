@@ -119,7 +119,7 @@ class Comparison(Shown):
             )
         if self.refused:
             parts.append(Items("does not apply", [f"{name}: {why}" for name, why in self.refused.items()]))
-        title = f"{self.rows:,} rows, {self.questions:,} questions; without a release the commonest protected value is believed with {self.prior:.4g}"
+        title = f"{self.rows:,} rows, {self.questions:,} question{'' if self.questions == 1 else 's'}; without a release the commonest protected value is believed with {self.prior:.4g}"
         return Card(title, [*parts, *(Note(text) for text in LEGEND)])
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from scumble.domain import Grid
 from scumble.errors import InputError
-from scumble.evaluate import compare
+from scumble.evaluate import Truth, compare
+from scumble.evaluate.attacker import Attacker
 from scumble.report.figure import text
 from scumble.report.numbers import share
 from scumble.report.section import Section
@@ -22,10 +23,12 @@ def mechanisms(subject: Subject) -> Section | None:
     """The section; only in an internal edition that asks for it, because the table is published many times over."""
     if not subject.compare:
         return None
-    here = standing(subject)
+    here = _level(subject)
     if here is None or subject.truth is None:
         return Section(
-            "mechanisms", TITLE, why_not="This release has no perturbed column whose privacy others could be set to."
+            "mechanisms",
+            TITLE,
+            why_not="This release has no column that is perturbed by itself, to whose privacy others could be set.",
         )
     try:
         found = compare(
@@ -61,6 +64,19 @@ def mechanisms(subject: Subject) -> Section | None:
         "refused": [(name, text(why)) for name, why in found.refused.items()],
     }
     return Section("mechanisms", TITLE, facts)
+
+
+def _level(subject: Subject) -> float | None:
+    """The largest belief in a value after seeing a row: all of its perturbed columns together, as others are set to."""
+    manifest = subject.manifest
+    if len(manifest.sensitive) < 2 or manifest.counted is not None or subject.truth is None:
+        return standing(subject)
+    if (
+        manifest.mechanism == "frapp"
+    ):  # columns are kept or replaced together, and not each through a channel of its own
+        return None
+    truth = Truth(subject.truth, manifest.public, manifest.sensitive, manifest.domains)
+    return Attacker.of(truth).together(subject.release.strata[0]).posterior
 
 
 def _spec(subject: Subject) -> Spec:
