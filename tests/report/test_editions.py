@@ -11,6 +11,7 @@ import pytest
 from reported import KINDS, made
 
 import scumble
+from scumble.audit import audit
 from scumble.errors import ParameterError, ReleaseError, SchemaError
 from scumble.mechanisms import PLANNERS
 from scumble.report import write
@@ -110,15 +111,16 @@ def test_the_external_edition_refuses_the_raw_table(tmp_path: Path) -> None:
     assert "External edition" in write(release, tmp_path / "report.html", external=True).read_text()
 
 
-def test_the_internal_edition_is_not_written_into_the_release(tmp_path: Path) -> None:
+def test_no_edition_is_written_into_the_release(tmp_path: Path) -> None:
     _, raw = made("rho")
     release = scumble.publish(
         raw, tmp_path / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1
     )
-    with pytest.raises(ParameterError, match="outside of the release's folder"):
-        write(release, tmp_path / "a.release" / "report.html", raw=raw)
-    write(release, tmp_path / "a.release" / "report.html")
-    assert scumble.open(tmp_path / "a.release").manifest.rows == raw.num_rows
+    before = sorted((tmp_path / "a.release").iterdir())
+    for given in (raw, None):
+        with pytest.raises(ParameterError, match="outside of the release's folder"):
+            write(release, tmp_path / "a.release" / "report.html", raw=given)
+    assert sorted((tmp_path / "a.release").iterdir()) == before
 
 
 def test_another_table_is_refused(tmp_path: Path) -> None:
@@ -206,4 +208,78 @@ def test_a_failed_check_stands_in_the_summary(tmp_path: Path) -> None:
     coarse = raw.set_column(0, "age", pa.array([int(a) // 10 * 10 for a in raw.column("age").to_pylist()]))
     pq.write_table(coarse, folder / "data.parquet")
     found = plain(write(scumble.Release(folder, release.manifest), tmp_path / "r.html").read_text())
-    assert "checks fail: channel of disease. Do not use this release." in found
+    assert re.search(r"Integrity broken \d of \d checks fail: channel of disease\. .*?Do not use this release\.", found)
+
+
+def test_an_attack_on_the_form_of_a_release_stands_in_the_summary(tmp_path: Path) -> None:
+    """A file that no manifest lists: every check passes, and the audit finds it all the same."""
+    _, raw = made("rho")
+    release = scumble.publish(
+        raw, tmp_path / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1
+    )
+    (tmp_path / "a.release" / "notes.csv").write_text("name,disease\nAnna,flu\n")
+    broken = [finding.attack for finding in audit(release) if not finding.passed]
+    assert broken == ["metadata"]
+    found = plain(write(release, tmp_path / "r.html").read_text())
+    assert re.search(r"Integrity broken [^.]*1 attack found what the release should not have: metadata\.", found)
+
+
+@pytest.mark.parametrize("kind", ["k_dgs", "noisy_counts"])
+def test_inference_is_not_said_to_hold_where_nothing_tried_it(tmp_path: Path, kind: str) -> None:
+    """Counted tuples have no perturbed value; that rare ones are left out is about singling out."""
+    release, raw = made(kind)
+    assert {finding.attack: finding.question for finding in audit(release, raw)}["rare rows"] == "singling out"
+    found = plain(page(tmp_path, kind, internal=True))
+    assert "Inference not tested No attack was tried: there is no perturbed value to undo." in found
+
+
+@pytest.mark.parametrize(
+    ("kind", "again", "coins"),
+    [
+        ("rho", "Then with a key", "Coins: operating system"),
+        ("swapped", "takes no key", "Coins: seeded"),
+        ("k_dgs", "who came or left between them", "No coin was flipped"),
+    ],
+)
+def test_what_is_said_of_coins_and_keys_fits_the_mechanism(tmp_path: Path, kind: str, again: str, coins: str) -> None:
+    found = plain(page(tmp_path, kind))
+    assert re.search(rf"be published again\? [^?]*{again}", found)
+    assert coins in found
+    assert ("Coins:" in found) is (kind != "k_dgs")
+
+
+def test_several_columns_are_compared_at_what_they_tell_together(tmp_path: Path) -> None:
+    """Each column's own belief is below the share of the commonest value of the other: no level, while that of both together is one."""
+    _, raw = made("uniform")
+    both = raw.select(["sex", "disease", "smoker"])
+    domains = {"disease": KINDS["rho"][2]["domains"]["disease"], "smoker": [False, True]}
+    release = scumble.publish(both, sensitive=["disease", "smoker"], domains=domains, gamma=2, seed=3)
+    found = plain(write(release, tmp_path / "r.html", raw=both, compare=True).read_text())
+    assert "Nothing can be compared" not in found
+    assert "The raw table was published 3 times by each mechanism" in found
+
+
+def test_the_largest_belief_is_the_same_wherever_it_stands(tmp_path: Path) -> None:
+    """Of any value in the table of risks and beside the curve; that of the value that gains most is called so."""
+    found = plain(page(tmp_path, "rho", internal=True))
+    before, after = (
+        re.search(pattern, found)
+        for pattern in (r"Largest belief in any value of disease 100% ([\d.]+%)", r"this release \(uniform\) ([\d.]+%)")
+    )
+    assert before is not None
+    assert after is not None
+    assert before[1] == after[1]
+    assert re.search(
+        r"Largest belief in disease = \w+ 100% [\d.]+% [\d.]+% without any row; of all values it gains most", found
+    )
+
+
+@pytest.mark.parametrize("kind", ["rho", "uniform", "noisy_counts"])
+def test_every_question_that_is_drawn_is_accounted_for(tmp_path: Path, kind: str) -> None:
+    """Those of the lines by size, and those that are said to be too few for a line, are all that were asked."""
+    found = plain(page(tmp_path, kind, internal=True))
+    drawn = re.search(r"(\d+) random counts, asked of the release", found)
+    assert drawn is not None
+    lines = [int(n) for n in re.findall(r"[\d.]+% to [\d.]+% (\d+) [\d.]+% [\d.]+%", found)]
+    rest = re.search(r"(\d+) more questions? (?:is|are) drawn above", found)
+    assert sum(lines) + (int(rest[1]) if rest else 0) == int(drawn[1])

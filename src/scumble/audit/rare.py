@@ -50,7 +50,7 @@ def rare_rows(published: pa.Table, raw: pa.Table, k: int) -> Finding:
     known = {tuple(row.values()) for row in published.select(names).group_by(names).aggregate([]).to_pylist()}
     hits = sum(tuple(row.values()) in known for row in rare.to_pylist())
     told = f"{hits:,} of {len(rare):,} tuples that fewer than {k} people have are published"
-    return Finding.of_share(NAME, hits, len(rare), 0.0, told)
+    return Finding.of_share(NAME, hits, len(rare), 0.0, told, "singling out")
 
 
 def duplicated(raw: pa.Table, k: int) -> pa.Table:
@@ -71,7 +71,7 @@ def _alone(release: Release, k: int) -> Finding:
     assert record is not None
     if record.matrix == "full":
         return Finding.of_share(
-            NAME, 0, 1, 0.0, "every tuple of the domain may be published, whether anybody has it or not"
+            NAME, 0, 1, 0.0, "every tuple of the domain may be published, whether anybody has it or not", "singling out"
         )
     tables = record.tables or []
     names = [c.name for c in release.manifest.columns]
@@ -85,6 +85,5 @@ def _alone(release: Release, k: int) -> Finding:
         parts = [(t.files, keys) for t in tables]
     found = [rare_tuples([release.path / f for f in files], keys, k) for files, keys in parts]
     hits, targets = sum(h for h, _ in found), sum(n for _, n in found)
-    return Finding.of_share(
-        NAME, hits, targets, 0.0, f"{hits:,} of {targets:,} published tuples are there fewer than {k} times"
-    )
+    told = f"{hits:,} of {targets:,} published tuples are there fewer than {k} times"
+    return Finding.of_share(NAME, hits, targets, 0.0, told, "singling out")

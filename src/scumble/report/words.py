@@ -158,6 +158,13 @@ WORDS: dict[str, Words] = {
 }
 
 
+KEYED = ("uniform", "fine_grain")
+"""Mechanisms whose coins can be a function of a key, so that the same people are published alike again."""
+
+WITHOUT_COINS = ("k_dgs",)
+"""Mechanisms that publish the same of the same table always."""
+
+
 def words(mechanism: str) -> Words:
     """The words for a mechanism."""
     return WORDS[mechanism]

@@ -60,6 +60,7 @@ def accuracy(subject: Subject) -> Section:
     key = (*((marks[c], names[c]) for c in seen), ("dashed", f"error of {share(WORTH_NAMING)}"))
     drawn = figure(lambda width: scatter(points, WORTH_NAMING, unit, width), "", alt, key)
     metrics = measured.metrics() if internal else {}
+    bands = _bands(points)
     facts = {
         "figure": drawn,
         "questions": len(points),
@@ -69,7 +70,8 @@ def accuracy(subject: Subject) -> Section:
         "internal": internal,
         "suppressed": subject.suppressed,
         "coverage": share(metrics.get("coverage", math.nan)),
-        "bands": _bands(points),
+        "bands": bands,
+        "unlisted": len(points) - sum(n for _, n, _, _ in bands),
     }
     return Section("accuracy", TITLE, facts)
 

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from scumble.release.manifest import Manifest
 from scumble.report.promises import Parameter, parameters, sentence
 from scumble.report.section import Section
 from scumble.report.subject import Subject
+from scumble.report.words import WITHOUT_COINS
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,18 @@ def promise(subject: Subject) -> Section:
             "conditions": list(dict.fromkeys(c for g in guarantees for c in g.conditions)),
             "not_covered": [_headed(line) for line in manifest.not_covered],
             "depends": manifest.depends_on_data,
-            "keyed": manifest.randomness.keyed,
-            "source": manifest.randomness.source,
+            "coins": _coins(manifest),
         },
     )
+
+
+def _coins(manifest: Manifest) -> str:
+    """Where chance came from, and what it decided."""
+    if manifest.mechanism in WITHOUT_COINS:
+        order = ", save for the order of its rows" if manifest.order == "shuffled" else ""
+        return f"No coin was flipped: the same table gives the same release by these rules{order}."
+    keyed = "keyed, so that the same person with the same value keeps the same published value"
+    return f"Coins: {manifest.randomness.source}; {keyed if manifest.randomness.keyed else 'drawn once, for this release'}."
 
 
 def _headed(line: str) -> tuple[str, str]:

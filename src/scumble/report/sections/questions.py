@@ -75,12 +75,41 @@ def answered(subject: Subject) -> list[Answered]:
     return [_answer(subject, name) for name in ASKED]
 
 
-def _answer(subject: Subject, name: str) -> Answered:
-    findings = [finding for finding in subject.findings if finding.question == name]
+def integrity_answer(subject: Subject) -> tuple[Answer, str]:
+    """Whether the release is what its manifest says: by the checks of the verifier, and by the attacks that look for that."""
+    failed = [check.name for check in subject.checks if not check.passed]
+    findings = [finding for finding in subject.findings if finding.question == "integrity"]
+    caught = [finding.attack for finding in findings if not finding.passed]
+    if not failed and not caught:
+        verdict = _worst(findings) if findings else "holds"
+        beyond = "" if verdict == "holds" else " beyond what the release says of itself"
+        tried = f" {_some(len(findings), 'attack')} on its form found nothing{beyond}." if findings else ""
+        told = f"All {len(subject.checks)} checks pass: hashes, columns, rows, guarantees recomputed, and channels against the data.{tried}"
+        return verdict, told
+    told = f"{len(failed)} of {len(subject.checks)} checks fail: {', '.join(failed)}. " if failed else ""
+    told += (
+        f"{_some(len(caught), 'attack')} found what the release should not have: {', '.join(caught)}. "
+        if caught
+        else ""
+    )
+    return "broken", f"{told}Do not use this release."
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _worst(findings: list[Finding]) -> Answer:
     verdict: Answer = "untested"
     for worse in ("holds", "open", "broken"):
         if any(finding.verdict == worse for finding in findings):
             verdict = worse
+    return verdict
+
+
+def _answer(subject: Subject, name: str) -> Answered:
+    findings = [finding for finding in subject.findings if finding.question == name]
+    verdict = _worst(findings)
     said = [line for line in _sentences(subject) if line.startswith(SAYS[name])]
     short, details = _told(findings)
     if name == "singling out" and subject.alone is not None:
@@ -88,7 +117,7 @@ def _answer(subject: Subject, name: str) -> Answered:
         verdict = "open" if subject.alone and verdict in ("untested", "holds") else verdict
         short = f"{share(alone)} of the rows are alone with the values of their public columns."
         details = [_alone(subject, alone), *details]
-    return Answered(name, ASKED[name], verdict, short or _untested(name), details, said)
+    return Answered(name, ASKED[name], verdict, short or _untested(subject, name), details, said)
 
 
 def _told(findings: list[Finding]) -> tuple[str, list[str]]:
@@ -113,12 +142,17 @@ def _alone(subject: Subject, alone: float) -> str:
     )
 
 
-def _untested(name: str) -> str:
+def _untested(subject: Subject, name: str) -> str:
+    if name == "inference" and subject.manifest.counted is not None and not subject.manifest.sensitive:
+        return (
+            "No attack was tried: there is no perturbed value to undo. What is published of a person's values is true, save for what was left out, made coarser or counted "
+            "with noise, so whoever finds a group that is alike in a value knows it of its members."
+        )
     if name == "singling out":
         return "No public column is published row by row, so no row is alone with its values."
     if name == "linkability":
         return "This page is about one release; scumble audit --with OTHER tries to link it with another one of the same people."
-    return "No attack of this version tests this on such a release; read what the release says of it."
+    return "No attack tests this on such a release; read what the release says of it."
 
 
 def _sentences(subject: Subject) -> list[str]:

@@ -45,6 +45,10 @@ def _alone(subject: Subject) -> list[tuple[str, str, str, str]]:
     return [("Rows that are alone with the values of their public columns", share(before), share(after), note)]
 
 
+def _rows(count: int) -> str:
+    return "1 row has" if count == 1 else f"{whole(count)} rows have"
+
+
 def _guess(subject: Subject, name: str) -> list[tuple[str, str, str, str]]:
     """How often the best guess of a found person's value is right, for whoever knows the table's shares."""
     assert subject.truth is not None
@@ -63,9 +67,12 @@ def _guess(subject: Subject, name: str) -> list[tuple[str, str, str, str]]:
     rare = int(np.argmax(np.where(prior > 0, after / np.maximum(prior, 1e-300), 0)))
     label = text(domain.values[rare].as_py())
     told = f"the commonest value alone is right for {share(float(prior.max()))}, without any row"
-    rise = f"of all values {label} gains most; {whole(int(counts[rare]))} rows have it"
+    rise = f"of all values it gains most; {_rows(int(counts[rare]))} it"
+    top = int(np.argmax(after))
+    most = f"it is in {text(domain.values[top].as_py())}, which is believed with {share(float(prior[top]))} without any row"
     return [
         (f"Best guess of a found person's {text(name)} is right", "100%", share(right), told),
+        (f"Largest belief in any value of {text(name)}", "100%", share(float(after[top])), most),
         (
             f"Largest belief in {text(name)} = {label}",
             "100%",

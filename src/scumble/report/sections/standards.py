@@ -5,7 +5,7 @@ import math
 from scumble.report.promises import belief
 from scumble.report.section import Section
 from scumble.report.subject import Subject
-from scumble.report.words import LOCAL_DP, words
+from scumble.report.words import LOCAL_DP, WITHOUT_COINS, words
 
 NIST, ISO = "NIST SP 800-226", "ISO/IEC 20889"
 
@@ -26,7 +26,7 @@ def standards(subject: Subject) -> Section:
         ("Unit of privacy", NIST, [said.unit]),
         ("Trust model", NIST, [said.trust]),
         ("Privacy parameters", NIST, [_parameters(subject)]),
-        ("Composition", NIST, [_composition(manifest.randomness.keyed)]),
+        ("Composition", NIST, [_composition(manifest.mechanism, manifest.randomness.keyed)]),
         ("Techniques", ISO, [*said.techniques, *_generalized(subject)]),
         ("Formal model", ISO, [_model(subject)]),
         ("Attributes", ISO, _attributes(subject)),
@@ -42,7 +42,9 @@ def _parameters(subject: Subject) -> str:
     return f'ε = {math.log(found.factor):.4g}, {delta}. Smaller is more private; "What the number means" works it out.'
 
 
-def _composition(keyed: bool) -> str:
+def _composition(mechanism: str, keyed: bool) -> str:
+    if mechanism in WITHOUT_COINS:
+        return "No coins were drawn, and no bound is stated for several releases of the same people together."
     if keyed:
         return (
             "Coins are a keyed function of the person and the value: publishing the same people again with the same domain and retention tells "

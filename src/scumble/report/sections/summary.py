@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from scumble.report.numbers import share, up, whole
 from scumble.report.promises import belief, example, sentence
 from scumble.report.section import Section
-from scumble.report.sections.questions import answered
+from scumble.report.sections.questions import answered, integrity_answer
 from scumble.report.subject import Subject
+from scumble.report.words import KEYED, WITHOUT_COINS
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,6 @@ class Tile:
 def summary(subject: Subject) -> Section:
     """The section."""
     manifest = subject.manifest
-    failed = [check for check in subject.checks if not check.passed]
     return Section(
         "summary",
         "In short",
@@ -30,8 +30,7 @@ def summary(subject: Subject) -> Section:
             "headline": sentence(manifest.guarantees[0]) if manifest.guarantees else "",
             "tiles": tiles(subject),
             "answers": answered(subject),
-            "checks": len(subject.checks),
-            "failed": failed,
+            "integrity": integrity_answer(subject),
             "broken": [f for f in subject.findings if not f.passed],
             "secure": manifest.randomness.secure,
             "decide": _decide(subject),
@@ -84,6 +83,14 @@ def tiles(subject: Subject) -> list[Tile]:
     return found
 
 
+def _again(mechanism: str) -> str:
+    if mechanism in KEYED:
+        return "Then with a key, or this privacy loss is added to the next one."
+    if mechanism in WITHOUT_COINS:
+        return "No promise of one release covers what two of them tell together of those who came or left between them."
+    return "This mechanism takes no key, so the privacy loss of each release is added to this one."
+
+
 def _decide(subject: Subject) -> list[str]:
     """What no computation can decide."""
     manifest = subject.manifest
@@ -100,8 +107,6 @@ def _decide(subject: Subject) -> list[str]:
             "Some parameters were computed from the data and are public; what they tell is listed. Is that acceptable?"
         )
     if not manifest.randomness.keyed:
-        found.append(
-            "Will the same people be published again? Then with a key, or this privacy loss is added to the next one."
-        )
+        found.append(f"Will the same people be published again? {_again(manifest.mechanism)}")
     found.append("Is each person one row? Otherwise the guarantee is per row, and weaker per person.")
     return found
