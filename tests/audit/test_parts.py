@@ -1,7 +1,7 @@
 """A channel that is as the manifest says on the whole, and not for some of the people, is caught.
 
-Tables of 8,000 people, seeds fixed. Retention and
-inference have a false alarm with probability at most 1e-4 each, all parts together; `test_all_parts_together_have_one_error` measures that.
+Tables of 8,000 people, seeds fixed. Retention and inference have a false alarm with probability at most 1e-4 each, all parts
+together; `test_all_parts_together_have_one_error` measures that.
 """
 
 from collections.abc import Callable
