@@ -5,6 +5,7 @@ from scumble.coarse import words
 from scumble.domain import Domain, Grid
 from scumble.release.describe import GROUPED
 from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.markdown import code, plain, sentence
 from scumble.release.readme_counts import counted_howto, counted_place
 from scumble.release.readme_generalized import generalized_howto
 from scumble.release.readme_values import asking, condition_on, double, valued_howto
@@ -22,11 +23,11 @@ def readme(manifest: Manifest) -> str:
         "\n".join(["| column | type | published |", "|---|---|---|", *[_line(column) for column in manifest.columns]]),
         *[_channel(column, manifest.joint) for column in manifest.columns if column.records],
         "## What is guaranteed",
-        "\n".join(f"- {g.statement}" for g in manifest.guarantees)
+        "\n".join(f"- {sentence(g.statement)}" for g in manifest.guarantees)
         or "Nothing: the retention is so high that no bound holds.",
         "Conditions:\n\n"
-        + "\n".join(f"- {c}" for c in dict.fromkeys(c for g in manifest.guarantees for c in g.conditions)),
-        "Not covered:\n\n" + "\n".join(f"- {c}" for c in manifest.not_covered),
+        + "\n".join(f"- {sentence(c)}" for c in dict.fromkeys(c for g in manifest.guarantees for c in g.conditions)),
+        "Not covered:\n\n" + "\n".join(f"- {sentence(c)}" for c in manifest.not_covered),
         _dependence(manifest),
         "## How to compute with it",
         _howto(manifest),
@@ -43,8 +44,8 @@ def _place(manifest: Manifest) -> str:
 
 def _line(column: ColumnRecord) -> str:
     if column.role in GROUPED:
-        return f"| {column.name} | {column.type} | {GROUPED[column.role].format(of=column.of)} |"
-    coarser = f"coarsened: {_cell(words(column.coarsened, column.type))}" if column.coarsened else None
+        return f"| {plain(column.name)} | {column.type} | {GROUPED[column.role].format(of=plain(column.of))} |"
+    coarser = f"coarsened: {plain(words(column.coarsened, column.type))}" if column.coarsened else None
     told = {
         "counted": coarser or "as it is, in tuples that occur often",
         "sensitive": "perturbed, see below",
@@ -58,17 +59,13 @@ def _line(column: ColumnRecord) -> str:
         "public": coarser or "as it is",
     }
     merged = f", {len(column.merged)} values for {sum(len(m.values) for m in column.merged)}" if column.merged else ""
-    return f"| {column.name} | {column.type} | {told[column.role]}{merged} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return f"| {plain(column.name)} | {column.type} | {told[column.role]}{merged} |"
 
 
 def _channel(column: ColumnRecord, joint: list[str] | None) -> str:
     assert column.domain is not None
     domain = column.domain.domain(column.type)
-    head = f"## How `{column.name}` was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.\n\n"
+    head = f"## How {code(column.name)} was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.\n\n"
     if column.records[0].replace == "published":
         return head + (
             f"Each row's value was kept with probability p = {column.records[0].retain!r}; the others were replaced by values of the same column, "
@@ -77,7 +74,7 @@ def _channel(column: ColumnRecord, joint: list[str] | None) -> str:
     if len(column.records) == 1:
         m = domain.size
         alone = (
-            f"in one go with all of {', '.join(joint)}: all kept, or all replaced"
+            f"in one go with all of {', '.join(map(plain, joint))}: all kept, or all replaced"
             if joint
             else "independently of everything else"
         )
@@ -99,7 +96,7 @@ def _subtables(column: ColumnRecord, domain: Domain) -> list[str]:
     for number, record in enumerate(column.records):
         members = record.members if record.members is not None else range(domain.size)
         local = record.model_copy(update={"members": None}).channel(record.size)
-        lines.append(f"| {number} | {_retention_words(local)} | {', '.join(str(listed[i]) for i in members)} |")
+        lines.append(f"| {number} | {_retention_words(local)} | {', '.join(plain(listed[i]) for i in members)} |")
     return lines
 
 
@@ -112,7 +109,7 @@ def _retention_words(channel: Channel) -> str:
 def _values(domain: Domain) -> str:
     if isinstance(domain, Grid):
         return f"{domain.low}, {domain.low} + {domain.step}, ..., {domain.high}"
-    listed = ["(missing)" if v is None else str(v) for v in domain.values.slice(0, 60).to_pylist()]
+    listed = ["(missing)" if v is None else plain(v) for v in domain.values.slice(0, 60).to_pylist()]
     return ", ".join(listed) + (", ..." if domain.size > 60 else "")
 
 
@@ -120,7 +117,7 @@ def _dependence(manifest: Manifest) -> str:
     if not manifest.depends_on_data:
         return "No parameter of this release was computed from the data."
     return "Computed from the data, and what that tells:\n\n" + "\n".join(
-        f"- {line}" for line in manifest.depends_on_data
+        f"- {sentence(line)}" for line in manifest.depends_on_data
     )
 
 
@@ -133,9 +130,9 @@ def _howto(manifest: Manifest) -> str:
     assert column.domain is not None
     domain = column.domain.domain(column.type)
     channel = column.records[0].channel(domain.size)
-    plain = len(column.records) == 1 and column.records[0].replace == "uniform"
+    even = len(column.records) == 1 and column.records[0].replace == "uniform"
     condition, share = condition_on(column.name, domain)
-    valued = not plain or not channel.constant
+    valued = not even or not channel.constant
     if valued and column.records[0].replace == "uniform" and len(manifest.sensitive) == 1 and not manifest.sampling:
         return valued_howto(manifest, column, domain, condition)
     if valued or channel.retain == 0:
@@ -144,11 +141,11 @@ def _howto(manifest: Manifest) -> str:
     low = -(1 - p) * share / p
     files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
     return (
-        f"Counting published values is biased toward the replacements. Instead, give each row a weight: for a set S of values of `{column.name}` that is "
+        f"Counting published values is biased toward the replacements. Instead, give each row a weight: for a set S of values of {code(column.name)} that is "
         f"replaced into with probability r (its share of the {channel.size:,} values), a row in S counts (1 - (1 - p) r) / p, any other row "
         "-(1 - p) r / p. The sum of the weights w is an unbiased estimate of how many rows truly lie in S, and the square root of the sum of w*w - w is "
         "its standard error. Conditions on columns that are published as they are go into WHERE. In SQL (DuckDB, in this folder), for "
-        f"`{condition}`:\n\n"
+        f"{code(condition)}:\n\n"
         "```sql\n"
         f"{_sums(manifest)} AS standard_error\n"
         f"FROM (SELECT *, CASE WHEN {condition} THEN {double(low + 1 / p)} ELSE {double(low)} END AS w\n"

@@ -3,6 +3,7 @@
 import math
 
 from scumble.release.manifest import CountedRecord, Manifest
+from scumble.release.markdown import code, plain
 from scumble.release.readme_values import asking
 
 
@@ -36,7 +37,7 @@ def _anatomy(manifest: Manifest) -> str:
     name = '"' + str(value).replace('"', '""') + '"'
     return (
         f"Which value of a bucket belongs to which of its rows is not published. Take every value of the bucket as equally likely for each: a row counts "
-        f"c / |bucket| for a value that the bucket has c times. In SQL (DuckDB, in this folder), for each `{value}`:\n\n"
+        f"c / |bucket| for a value that the bucket has c times. In SQL (DuckDB, in this folder), for each {code(value)}:\n\n"
         "```sql\n"
         f"SELECT {name}, SUM(v.count / n) AS estimate\n"
         f"FROM '{rows}' r JOIN 'values.parquet' v USING (bucket)\n"
@@ -65,9 +66,9 @@ def _tables(manifest: Manifest, record: CountedRecord) -> str:
         if record.schema_from == "given"
         else "was computed from noisy counts, under a part of epsilon"
     )
-    lines = [f"| {t.name} | {t.rows:,} | {_shown(t.attributes)} |" for t in record.tables]
+    lines = [f"| {plain(t.name)} | {t.rows:,} | {_shown(t.attributes)} |" for t in record.tables]
     copies = (
-        f" Users are numbered anew in each table; those with the same `{record.transactions['pattern']}` are copies of one tuple."
+        f" Users are numbered anew in each table; those with the same {code(record.transactions['pattern'])} are copies of one tuple."
         if record.transactions
         else ""
     )
@@ -79,7 +80,7 @@ def _tables(manifest: Manifest, record: CountedRecord) -> str:
 
 
 def _shown(attributes: list[object]) -> str:
-    return ", ".join(map(str, attributes[:20])) + (", ..." if len(attributes) > 20 else "")
+    return ", ".join(map(plain, attributes[:20])) + (", ..." if len(attributes) > 20 else "")
 
 
 def _counting(record: CountedRecord) -> str:

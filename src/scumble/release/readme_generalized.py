@@ -2,6 +2,7 @@
 
 from scumble.mechanisms.baselines.perturbed_generalization import SIZE
 from scumble.release.manifest import Manifest
+from scumble.release.markdown import code
 from scumble.release.readme_values import asking, condition_on, double
 
 
@@ -12,14 +13,14 @@ def generalized_howto(manifest: Manifest) -> str:
     domain = column.domain.domain(column.type)
     p = float(column.records[0].channel(domain.size).retain)
     if p == 0:
-        return f"Nothing of `{column.name}` was published: its retention is 0. {_boxes(manifest)}"
+        return f"Nothing of {code(column.name)} was published: its retention is 0. {_boxes(manifest)}"
     condition, share = condition_on(column.name, domain)
     low = -(1 - p) * share / p
     files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
     return (
-        f"Each row stands for the `{SIZE}` rows of a group, and has the perturbed `{column.name}` of one of them. For a set S of values that is replaced into with "
+        f"Each row stands for the `{SIZE}` rows of a group, and has the perturbed {code(column.name)} of one of them. For a set S of values that is replaced into with "
         f"probability r (its share of the {domain.size:,} values), a row in S has the weight w = (1 - (1 - p) r) / p, any other one w = -(1 - p) r / p. The sum of {SIZE} * w is "
-        f"an unbiased estimate of how many rows truly lie in S. In SQL (DuckDB, in this folder), for `{condition}`:\n\n"
+        f"an unbiased estimate of how many rows truly lie in S. In SQL (DuckDB, in this folder), for {code(condition)}:\n\n"
         "```sql\n"
         f"SELECT SUM({SIZE} * w) AS estimate, SQRT(SUM(q * w * w) - SUM(q * w) ** 2 / SUM(q)) AS standard_error\n"
         f"FROM (SELECT *, {SIZE} * {SIZE} AS q, CASE WHEN {condition} THEN {double(low + 1 / p)} ELSE {double(low)} END AS w\n"

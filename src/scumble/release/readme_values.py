@@ -10,6 +10,7 @@ import pyarrow as pa
 from scumble.domain import Domain, Grid
 from scumble.errors import NotEstimable
 from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.markdown import code
 
 MOST_LINES = 600
 """Weights that a README lists; beyond, the formula has to do."""
@@ -20,7 +21,7 @@ def valued_howto(manifest: Manifest, column: ColumnRecord, domain: Domain, condi
     stratum = manifest.role("stratum")
     within = "of its sub-table" if stratum else "of the domain"
     return (
-        f"Counting published values is biased toward the replacements. Instead, give each row a weight. For a set S of values of `{column.name}`, with p_i the "
+        f"Counting published values is biased toward the replacements. Instead, give each row a weight. For a set S of values of {code(column.name)}, with p_i the "
         f"probability that value i {'of a sub-table ' if stratum else ''}is kept (in the manifest), and sums over the values {within}:\n\n"
         "    c   = (sum over i in S of 1/p_i) / (sum over all i of 1/p_i)\n"
         "    w_i = (1 - (1 - p_i) c) / p_i  for a published value i in S,  -(1 - p_i) c / p_i  for any other\n\n"
@@ -34,7 +35,8 @@ def valued_howto(manifest: Manifest, column: ColumnRecord, domain: Domain, condi
 def asking(question: str) -> str:
     """The command that asks scumble a question: whatever is quoted in it, a shell hands it on."""
     plain = not set(question) & set('"$`\\!')
-    return "scumble query . " + (f'"{question}"' if plain else shlex.quote(question))
+    command = "scumble query . " + (f'"{question}"' if plain else shlex.quote(question))
+    return command.replace("\n", "\n    ")  # it stands in an indented block
 
 
 def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, condition: str) -> str:
@@ -46,7 +48,7 @@ def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, conditi
     name = '"' + column.name.replace('"', '""') + '"'
     same = f"r.{name} IS NOT DISTINCT FROM t.v" + (f' AND r."{stratum}" = t.k' if stratum else "")
     return (
-        f" In SQL (DuckDB, in this folder), for `{condition}`:\n\n"
+        f" In SQL (DuckDB, in this folder), for {code(condition)}:\n\n"
         "```sql\nSELECT SUM(w) AS estimate, SQRT(SUM(w * w - w)) AS standard_error\n"
         f"FROM '{files}' r JOIN (VALUES\n  " + ",\n  ".join(lines) + f"\n) t(k, v, w) ON {same};\n```\n\n"
     )
