@@ -15,6 +15,7 @@ import scumble
 from scumble.__main__ import main
 from scumble.cli import app
 from scumble.cli.output import print_json
+from scumble.cli.show import singling_out
 
 ROOT = Path(__file__).parents[1]
 PUBLISH = [
@@ -240,3 +241,12 @@ def test_what_has_no_bound_is_null_in_json(capsys: pytest.CaptureFixture[str]) -
     assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == [
         {"amplification": None, "rows": 3, "ends": [None, 0.5]}
     ]
+
+
+def test_nearly_all_rows_are_not_said_to_be_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    places = [*range(1998), 0, 0]
+    table = pa.table(
+        {"ward": [i // 50 for i in places], "bed": [i % 50 for i in places], "disease": ["flu", "cold"] * 1000}
+    )
+    singling_out(scumble.publish(table, sensitive="disease", domains={"disease": ["flu", "cold"]}, retain=0.5, seed=1))
+    assert "1,997 of 2,000 rows (99.85%) are alone" in capsys.readouterr().out

@@ -138,7 +138,7 @@ def test_a_small_swapped_table_keeps_its_bound() -> None:
 
 def test_rare_values_are_warned_of_by_name(publish_simply: Callable[..., scumble.Release]) -> None:
     table = pa.table({"value": ["a"] * 500 + ["b"] * 3})
-    with pytest.warns(UserWarning, match=r"1 values of 'value' have fewer than 20 rows \(b\)"):
+    with pytest.warns(UserWarning, match=r"1 value of 'value' has fewer than 20 rows \(b\)"):
         publish_simply(table=table, sensitive=["value"], drop=(), domains={"value": ["a", "b"]}, mechanism="swapped")
 
 

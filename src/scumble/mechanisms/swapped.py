@@ -118,7 +118,8 @@ def _rare(name: str, profile: Profile, mechanism: str) -> str | None:
     if not rare:
         return None
     shown = ", ".join(rare[:5]) + (", ..." if len(rare) > 5 else "")
+    some = "1 value" if len(rare) == 1 else f"{len(rare)} values"
     return (
-        f"{mechanism} perturbation hides rare values badly, and {len(rare)} values of {name!r} have fewer than {RARE} rows ({shown}); "
+        f"{mechanism} perturbation hides rare values badly, and {some} of {name!r} {'has' if len(rare) == 1 else 'have'} fewer than {RARE} rows ({shown}); "
         'merge them, or use mechanism = "uniform"'
     )

@@ -1,7 +1,8 @@
 """What the number means: from a belief before seeing a row to the most that can be believed after."""
 
+from scumble.evaluate.measured import digits
 from scumble.report.figure import figure
-from scumble.report.numbers import at_most_share, fraction, share
+from scumble.report.numbers import at_most_share, fraction, share, up
 from scumble.report.plots.belief import belief as draw
 from scumble.report.promises import belief
 from scumble.report.section import Section
@@ -19,7 +20,7 @@ def meaning(subject: Subject) -> Section:
         return Section("meaning", TITLE, why_not=_why_not(subject))
     own = {g.parameters["rho1"] for g in guarantees if "rho1" in g.parameters and g.kind != "breach"}
     priors = sorted({*PRIORS, *own})
-    lines = [(fraction(p), at_most_share(found.bound(p)), f"{found.bound(p) / p:.3g}", p in own) for p in priors]
+    lines = [(fraction(p), at_most_share(found.bound(p)), digits(found.bound(p) / p, 3), p in own) for p in priors]
     drawn = figure(
         lambda width: draw(found.bound, priors, width),
         "The curve is the most that any belief can become; on the dashed line a row tells nothing.",
@@ -28,7 +29,8 @@ def meaning(subject: Subject) -> Section:
         (("curve", "largest belief after"), ("dashed", "nothing learnt"), ("dot", "lines of the table")),
         wide=420,
     )
-    return Section("meaning", TITLE, {"belief": found, "lines": lines, "figure": drawn})
+    factor = None if found.factor is None else up(found.factor)
+    return Section("meaning", TITLE, {"belief": found, "factor": factor, "lines": lines, "figure": drawn})
 
 
 def _why_not(subject: Subject) -> str:
