@@ -25,7 +25,9 @@ def frontier(settings: Sequence[Setting], error: str, width: int) -> Any:
     alt = need("altair", "report")
     narrow = width < 500
     plain = {"format": "~%", "domain": False, "ticks": False}
-    x = alt.X("posterior:Q", title="largest belief in any value after seeing a row", axis=alt.Axis(tickCount=5, **plain))
+    x = alt.X(
+        "posterior:Q", title="largest belief in any value after seeing a row", axis=alt.Axis(tickCount=5, **plain)
+    )
     up = alt.Axis(values=ticks([each.error for each in settings]), **plain)
     y = alt.Y("error:Q", title=error, scale=alt.Scale(type="log", nice=False), axis=up)
     names = list(dict.fromkeys(each.name for each in settings if not each.this))
