@@ -56,10 +56,10 @@ def columns_of_two_owners(patients: pa.Table, folder: Path) -> tuple[Path, Path]
     right = patients.select(["cost", "smoker"]).append_column("row", row)
     order = pa.array(np.random.default_rng(4).permutation(3000))
     domains = {"disease": ["flu", "cold", "asthma", "diabetes", "hiv"]}
-    scumble.publish(left, folder / "clinic", sensitive="disease", domains=domains, retain=0.5, seed=1)
-    scumble.publish(
-        right.take(order), folder / "insurer", sensitive="smoker", domains={"smoker": [False, True]}, retain=0.6, seed=2
-    )
+    clinic = {"sensitive": "disease", "public": ["sex", "row"], "domains": domains, "retain": 0.5, "seed": 1}
+    insurer = {"sensitive": "smoker", "public": ["cost", "row"], "domains": {"smoker": [False, True]}, "retain": 0.6}
+    scumble.publish(left, folder / "clinic", **clinic)
+    scumble.publish(right.take(order), folder / "insurer", seed=2, **insurer)
     return folder / "clinic", folder / "insurer"
 
 
@@ -81,8 +81,7 @@ def test_rows_that_do_not_pair_are_refused(patients: pa.Table, tmp_path: Path) -
     with pytest.raises(ReleaseError, match="in two of the releases"):
         scumble.open(clinic, clinic, on="row")
     short = patients.select(["visits"]).slice(0, 2000).append_column("row", pa.array(np.arange(2000)))
-    scumble.publish(
-        short, tmp_path / "short", sensitive="visits", domains={"visits": {"low": 0, "high": 10}}, retain=0.5
-    )
+    visits = {"sensitive": "visits", "public": "row", "domains": {"visits": {"low": 0, "high": 10}}, "retain": 0.5}
+    scumble.publish(short, tmp_path / "short", **visits)
     with pytest.raises(ReleaseError, match="one to one"):
         scumble.open(clinic, tmp_path / "short", on="row")

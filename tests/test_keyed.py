@@ -34,7 +34,7 @@ def test_averaging_wins_against_fresh_coins_and_not_against_keyed_ones() -> None
     draw = np.random.default_rng(1)
     table = pa.table({"person": np.arange(500) + 1000, "place": np.arange(500), "value": draw.choice(VALUES, 500)})
     truth = dict(zip(range(500), table.column("value").to_pylist(), strict=True))
-    settings = {"sensitive": "value", "drop": "person", "domains": {"value": VALUES}, "retain": 0.3}
+    settings = {"sensitive": "value", "drop": "person", "public": "place", "domains": {"value": VALUES}, "retain": 0.3}
     fresh = [scumble.publish(table, seed=i, **settings) for i in range(40)]
     settings["drop"] = ()
     keyed = [scumble.publish(table, seed=i, key=KEY, id="person", **settings) for i in range(40)]

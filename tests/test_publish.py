@@ -171,7 +171,8 @@ def test_large_tables_are_shuffled_across_buckets_and_spilled(monkeypatch: pytes
     monkeypatch.setattr("scumble.tables.BATCH", 3000)
     n = 40_000
     table = pa.table({"place": np.arange(n), "word": [f"w{i % 7}" for i in range(n)], "kind": ["a", "b"] * (n // 2)})
-    release = scumble.publish(table, tmp_path / "r", sensitive="kind", domains={"kind": ["a", "b"]}, retain=0.5)
+    how = {"sensitive": "kind", "public": ["place", "word"], "domains": {"kind": ["a", "b"]}, "retain": 0.5}
+    release = scumble.publish(table, tmp_path / "r", **how)
     assert len(release.manifest.data) > 1
     place = release.table().column("place").to_numpy()
     assert sorted(place.tolist()) == list(range(n))

@@ -24,7 +24,7 @@ from scumble.release.encode import published_type
 from scumble.release.manifest import read_manifest
 from scumble.release.press import Coinage
 from scumble.release.release import Release, open_release
-from scumble.schema import ColumnSpec, Spec, Target, first_problem, read_spec
+from scumble.schema import ALIKE, ColumnSpec, Spec, Target, first_problem, read_spec
 from scumble.tables import Table, read
 
 if TYPE_CHECKING:
@@ -178,11 +178,10 @@ def _choose(
         spec = _override(read_spec(table), target, mechanism, domain_from_data)
         spec = spec.model_copy(update={"settings": {**spec.settings, **(settings or {})}})
         return read(spec.table, text=[name for name, column in spec.columns.items() if column.text]), spec
-    source = read(table, text=_names(text))
-    spec = _spec(
-        source, _names(sensitive), public, _names(drop), id, domains or {}, coarsen or {}, target, domain_from_data
-    )
-    return source, spec.model_copy(update={"mechanism": mechanism or "uniform", "settings": dict(settings or {})})
+    source, chosen = read(table, text=_names(text)), mechanism or "uniform"
+    roles = (_names(sensitive), public, _names(drop), id)
+    spec = _spec(source, *roles, domains or {}, coarsen or {}, target, domain_from_data, chosen)
+    return source, spec.model_copy(update={"mechanism": chosen, "settings": dict(settings or {})})
 
 
 def _spec(
@@ -195,9 +194,10 @@ def _spec(
     coarsen: Mapping[str, Any],
     target: dict[str, Any],
     from_data: bool,
+    mechanism: str,
 ) -> Spec:
     shared = Target(**{k: v for k, v in target.items() if not isinstance(v, Mapping)})
-    roles = _roles(table, sensitive, public, drop, id)
+    roles = _roles(table, sensitive, public, drop, id, list(coarsen), mechanism)
     for name in [*domains, *coarsen]:
         if name not in roles:
             raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
@@ -221,7 +221,9 @@ def _column(name: str, fields: dict[str, Any]) -> ColumnSpec:
         raise SchemaError(f"column {name!r}: {first_problem(error)}") from None
 
 
-def _roles(table: Table, sensitive: list[str], public: Any, drop: list[str], id: str | None) -> dict[str, str]:
+def _roles(
+    table: Table, sensitive: list[str], public: Any, drop: list[str], id: str | None, coarser: list[str], mechanism: str
+) -> dict[str, str]:
     given: dict[str, str] = {}
     wanted = (("sensitive", sensitive), ("public", _names(public)), ("dropped", drop))
     for role, names in wanted:
@@ -234,24 +236,33 @@ def _roles(table: Table, sensitive: list[str], public: Any, drop: list[str], id:
         given.setdefault(id, "identifier")
     if public is None:
         rest = [name for name in table.schema.names if name not in given]
-        _refuse_identifying(table, rest)
+        _refuse_identifying(table, [name for name in rest if name not in coarser], numbers=mechanism not in IN_GROUPS)
         given |= dict.fromkeys(rest, "public")
     return {name: given[name] for name in table.schema.names if name in given}
 
 
-def _refuse_identifying(table: Table, names: list[str]) -> None:
-    """A text column with a value for every row names people: publishing it is never a default."""
-    text = [name for name in names if is_text(published_type(table.schema.field(name).type))]
-    if not text or table.once:
+IN_GROUPS = (*ALIKE, "sps", "perturbed_generalization")
+"""Mechanisms that publish no number of a single row, or refuse to by themselves."""
+
+
+def _refuse_identifying(table: Table, names: list[str], *, numbers: bool) -> None:
+    """A column of texts or whole numbers with another one in every row names people: publishing it is never a default.
+
+    Measurements may differ from row to row too, but have digits behind the point.
+    """
+    kinds = {name: published_type(table.schema.field(name).type) for name in names}
+    telling = [name for name, kind in kinds.items() if is_text(kind) or (numbers and pa.types.is_integer(kind))]
+    if not telling or table.once:
         return
-    with closing(table.batches(text)) as batches:
+    with closing(table.batches(telling)) as batches:
         first = next(batches, None)
     if first is None or first.num_rows < 50:
         return
-    for name in text:
+    for name in telling:
         if len(first.column(name).unique()) > 0.95 * first.num_rows:
+            what = "text" if is_text(kinds[name]) else "whole number"
             raise SchemaError(
-                f"column {name!r} has another text in nearly every row, which names people; say --drop {name}, "
+                f"column {name!r} has another {what} in nearly every row, which names people; say --drop {name}, "
                 f"or --public {name} if it does not"
             )
 

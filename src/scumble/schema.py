@@ -275,8 +275,21 @@ def first_problem(error: ValidationError, known: Sequence[str] = ()) -> str:
     problem = error.errors()[0]
     where = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        return f"{where!r} is not a known setting" + (f"; there are: {', '.join(known)}" if known else "")
+        if known:
+            return f"{where!r} is not a known setting; there are: {', '.join(known)}"
+        return f"{where!r} is not a known setting{did_you_mean(str(problem['loc'][-1]), _beside(error.title, problem['loc']))}"
     if problem["type"] == "missing":
         return f"{where!r} is missing; give it"
     message = problem["msg"].removeprefix("Value error, ")
     return f"{where}: {message}" if where else message
+
+
+def _beside(title: str, place: tuple[int | str, ...]) -> list[str]:
+    """The names that are known where an unknown one of a spec, or of a part of it, stands."""
+    parts: dict[str, type[Model]] = {"Spec": Spec, "ColumnSpec": ColumnSpec, "Target": Target, "Coarsen": Coarsen}
+    model, steps = parts.get(title), place[:-1]
+    if model is Spec and steps[:1] == ("columns",):
+        model, steps = ColumnSpec, steps[2:]
+    if model is not None and steps:
+        model = {"privacy": parts["Target"], "coarsen": parts["Coarsen"]}.get(str(steps[-1]))
+    return list(model.model_fields) if model else []

@@ -58,7 +58,12 @@ def run() -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())
         else:
-            print(
-                f"scumble: {' '.join(error.format_message().split()).rstrip('.')}; see scumble --help", file=sys.stderr
-            )
+            told = " ".join(error.format_message().split()).rstrip(".")
+            print(f"scumble: {told}; see {_whose(error)} --help", file=sys.stderr)
     return 2
+
+
+def _whose(error: Any) -> str:
+    """The command that was used wrongly, as it is called."""
+    used = getattr(error, "ctx", None)
+    return f"scumble {used.info_name}" if used is not None and used.parent is not None else "scumble"

@@ -73,15 +73,17 @@ def command(
     from scumble.cli.progress import progress_bar
     from scumble.cli.show import singling_out, summary
 
+    beside = {} if table.suffix == ".toml" else _spec_beside(table)
+    left_out = [] if public is not None else _left_out(beside, [*listed(sensitive), *listed(drop), id or ""], table)
     with progress_bar("publishing") as progress:
         release = publish(
             table,
             out,
             sensitive=listed(sensitive) or None,
             public=listed(public) if public is not None else None,
-            drop=listed(drop),
+            drop=[*listed(drop), *left_out],
             text=listed(text),
-            domains=_domains(domain) | _spec_beside(table, listed(sensitive), domain, domain_from_data),
+            domains=_domains(domain) or ({} if domain_from_data else _declared(beside, listed(sensitive), table)),
             coarsen=dict(_coarsening(text) for text in coarsen or ()),
             mechanism=mechanism,
             settings=dict(_setting(text) for text in set or ()) | ({"duplicates": True} if duplicates else {}),
@@ -150,21 +152,37 @@ def _coarsening(text: str) -> tuple[str, dict[str, Any]]:
     return name, {how: [float(x) for x in number.split(",")] if how == "edges" else number}
 
 
-def _spec_beside(table: Path, sensitive: list[str], domain: list[str] | None, from_data: bool) -> dict[str, Any]:
-    """Domains that `scumble init` wrote for this table and somebody read, unless the flags say otherwise."""
+def _spec_beside(table: Path) -> dict[str, Any]:
+    """The columns of the spec that `scumble init` wrote for this table, and somebody read."""
     from scumble.schema import read_spec
 
-    beside = table.with_name(table.name.split(".")[0] + ".toml")
-    if domain or from_data or not sensitive or table.suffix == ".toml" or not beside.exists():
-        return {}
     try:
-        columns = read_spec(beside).columns
+        return dict(read_spec(_beside(table)).columns) if _beside(table).exists() else {}
     except SchemaError:
         return {}
-    found = {}
-    for name in sensitive:
-        column = columns.get(name)
-        if column is not None and column.role == "sensitive" and column.has_domain:
-            found[name] = column
-            print(f"the domain of {name!r} is taken from {beside.name}")
+
+
+def _beside(table: Path) -> Path:
+    return table.with_name(table.name.split(".")[0] + ".toml")
+
+
+def _declared(columns: dict[str, Any], sensitive: list[str], table: Path) -> dict[str, Any]:
+    """The domains of the spec, where the flags give none."""
+    found = {
+        name: columns[name]
+        for name in sensitive
+        if name in columns and columns[name].role == "sensitive" and columns[name].has_domain
+    }
+    for name in found:
+        print(f"the domain of {name!r} is taken from {_beside(table).name}")
+    return found
+
+
+def _left_out(columns: dict[str, Any], named: list[str], table: Path) -> list[str]:
+    """The columns that the spec does not publish, where the flags do not say which are public."""
+    found = [n for n, column in columns.items() if column.role in ("identifier", "dropped") and n not in named]
+    for name in found:
+        print(
+            f"{name!r} is left out: it is {columns[name].role} in {_beside(table).name}; --public names what is published"
+        )
     return found

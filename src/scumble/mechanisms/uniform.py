@@ -24,6 +24,8 @@ from scumble.privacy.guarantee import (
 )
 from scumble.schema import NoSettings, Spec, Target
 
+AS_IT_IS = 1e-6
+"""A probability to be perturbed below which a column is as good as published as it is; coins never keep with quite 1."""
 UNPROTECTED = 1000
 """The factor from which on the publisher is warned."""
 
@@ -49,6 +51,8 @@ def plan(profile: Profile, spec: Spec) -> Plan:
 def _extreme(name: str, channel: Channel) -> str | None:
     if channel.retain == 0:
         return f"nothing of {name!r} will be published: its retention is 0, so no question about it can be answered"
+    if channel.retain > 1 - AS_IT_IS:
+        return f"nothing of {name!r} will be perturbed: its retention is 1, so every true value is published as it is"
     if channel.amplification > UNPROTECTED:
         factor = f"{channel.amplification:.3g}"
         return f"{name!r} is hardly protected: a published value makes the true one {factor} times as likely as another"

@@ -1,0 +1,82 @@
+"""Slips of a publisher that nobody should have to find in a release: ids, retentions of one, misspelt names."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import scumble
+from scumble.errors import SchemaError
+from scumble.schema import read_spec
+
+
+def people(rows: int = 300) -> pa.Table:
+    draw = np.random.default_rng(1)
+    columns = {"patient": np.arange(rows) + 1000, "age": draw.integers(0, 90, rows), "weight": draw.random(rows)}
+    return pa.table(columns | {"disease": draw.choice(["a", "b", "c"], rows)})
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "scumble", *arguments], capture_output=True, text=True)
+
+
+HOW = {"sensitive": "disease", "domains": {"disease": ["a", "b", "c"]}, "retain": 0.5, "seed": 1}
+
+
+def test_whole_numbers_that_number_people_are_not_published_by_default() -> None:
+    with pytest.raises(SchemaError, match=r"'patient' has another whole number in nearly every row.*--drop patient"):
+        scumble.publish(people(), **HOW)
+    dropped = scumble.publish(people(), drop="patient", **HOW)
+    assert dropped.manifest.public == ["age", "weight"], "measurements differ in every row and name nobody"
+    assert "patient" in scumble.publish(people(), public=["patient", "age", "weight"], **HOW).manifest.public
+    coarser = scumble.publish(people(), coarsen={"patient": {"bins": 50}}, **HOW)
+    assert "patient" in coarser.manifest.public, "what is made coarser names nobody"
+
+
+def test_what_the_spec_beside_a_table_leaves_out_stays_out(tmp_path: Path) -> None:
+    pa.csv.write_csv(people(), tmp_path / "pat.csv")
+    assert run("init", tmp_path / "pat.csv").returncode == 0
+    assert read_spec(tmp_path / "pat.toml").columns["patient"].role == "identifier"
+    flags = ["--sensitive", "disease", "--retain", "0.5", "--insecure-seed", "1", "--domain", "disease=a,b,c"]
+    made = run("publish", tmp_path / "pat.csv", *flags, "-o", tmp_path / "r")
+    assert made.returncode == 0, made.stderr
+    assert "'patient' is left out: it is identifier in pat.toml" in made.stdout
+    assert scumble.open(tmp_path / "r").manifest.public == ["age", "weight"]
+    named = run(
+        "publish", tmp_path / "pat.csv", *flags, "-o", tmp_path / "s", "--public", "patient,age", "--drop", "weight"
+    )
+    assert named.returncode == 0, named.stderr
+    assert scumble.open(tmp_path / "s").manifest.public == ["patient", "age"]
+
+
+def test_a_retention_of_one_is_warned_of() -> None:
+    how = {**HOW, "retain": 1}
+    del how["seed"]
+    (warning,) = scumble.plan(people(), drop="patient", **how).plan.warnings
+    assert warning.startswith("nothing of 'disease' will be perturbed: its retention is 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[privacy]\nrho_1 = 0.1", "'privacy.rho_1' is not a known setting; did you mean 'rho1'"),
+        ("[columns.a]\nrole = 'public'\ncoarsen = { bin = 10 }", "'columns.a.coarsen.bin'.*did you mean 'bins'"),
+        ("[columns.a]\nrole = 'sensitive'\nvalue = [1]", "'columns.a.value'.*did you mean 'values'"),
+        ("[columns.privacy]\nrole = 'sensitive'\nvalue = [1]", "'columns.privacy.value'.*did you mean 'values'"),
+        ("[columns.a]\nrole = 'sensitive'\nprivacy = { gama = 2 }", "'columns.a.privacy.gama'.*did you mean 'gamma'"),
+        ("mechanisms = 'uniform'", "'mechanisms'.*did you mean 'mechanism'"),
+    ],
+)
+def test_a_misspelt_name_of_a_spec_gets_the_right_one(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "t.toml").write_text(f"table = 't.csv'\n{text}\n")
+    with pytest.raises(SchemaError, match=words):
+        read_spec(tmp_path / "t.toml")
+
+
+def test_a_wrong_option_points_at_the_help_of_its_command() -> None:
+    assert run("advise", "--foo").stderr.strip().endswith("; see scumble advise --help")
+    assert run("--foo").stderr.strip().endswith("; see scumble --help")
