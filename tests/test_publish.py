@@ -294,7 +294,9 @@ def test_words_that_no_row_has_are_not_in_the_bytes(tmp_path: Path) -> None:
         assert b"zz-hidden" not in file.read_bytes()
 
 
-@pytest.mark.parametrize(("retain", "message"), [(0, "no question about it"), (1, "will be perturbed: its retention is 1")])
+@pytest.mark.parametrize(
+    ("retain", "message"), [(0, "no question about it"), (1, "will be perturbed: its retention is 1")]
+)
 def test_retentions_that_make_no_sense_are_warned_of(retain: float, message: str, publish_simply: Publish) -> None:
     with pytest.warns(UserWarning, match=message):
         publish_simply(retain=retain)
