@@ -15,7 +15,10 @@ def command(
         typer.Option(help="The table that it was made from: writes the internal edition, with the truth in it."),
     ] = None,
     external: Annotated[
-        bool, typer.Option("--external", help="The edition that can be published beside the release; it refuses the raw table.")
+        bool,
+        typer.Option(
+            "--external", help="The edition that can be published beside the release; it refuses the raw table."
+        ),
     ] = False,
     compare: Annotated[
         bool, typer.Option("--compare", help="With --raw: try other mechanisms at the same privacy; takes longer.")
