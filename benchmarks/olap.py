@@ -13,7 +13,10 @@ from benchmarks.measure import Figure, seconds
 from scumble.query.likelihood import maximize, plain
 
 NUMBERS = "SELECT COUNT(*) AS n FROM {} WHERE a BETWEEN 10 AND 60 AND b < 30 AND c IN (1, 2, 3) AND d >= 5"
-WORDS = "SELECT COUNT(*) AS n FROM {} WHERE a BETWEEN 'v10' AND 'v60' AND b < 'v30' AND c IN ('v1', 'v2', 'v3') AND d >= 'v5'"
+CHOSEN = {"a": range(10, 61), "b": range(30), "c": range(1, 4), "d": range(5, 20)}
+WORDS = "SELECT COUNT(*) AS n FROM {} WHERE " + " AND ".join(
+    f"{name} IN ({', '.join(repr(f'v{i}') for i in chosen)})" for name, chosen in CHOSEN.items()
+)
 
 
 def states(k: int, p: float, rows: int) -> tuple[np.ndarray, list[scumble.Channel]]:
