@@ -34,7 +34,7 @@ def publish(table: Any, **changes: Any) -> scumble.Release:
 def test_rows_are_tuples_that_occur_and_never_fewer_than_k(people: pa.Table) -> None:
     release = publish(people)
     table = release.table()
-    assert table.schema.equals(people.schema)
+    assert (table.schema.names, table.schema.types) == (people.schema.names, people.schema.types)
     counts = table.group_by(["age", "disease"]).aggregate([([], "count_all")])["count_all"].to_numpy()
     assert len(counts) == 20, "8 people in 10 tuples with hiv are suppressed, the rest is published"
     assert counts.min() >= 10

@@ -48,7 +48,9 @@ def repeated(column: pa.Array, times: Counts) -> pa.Array:
 
 def write_copies(tuples: pa.Table, counts: Counts, folder: Path, name: str) -> list[FileRecord]:
     """Each tuple as many times as its count, under `name.parquet`, or `name/part-000.parquet` and so on."""
-    columns = [c.combine_chunks().dictionary_encode() if is_text(c.type) else c.combine_chunks() for c in tuples.columns]
+    columns = [
+        c.combine_chunks().dictionary_encode() if is_text(c.type) else c.combine_chunks() for c in tuples.columns
+    ]
     names = tuples.schema.names
     fields = [pa.field(n, c.type, nullable=c.null_count > 0) for n, c in zip(names, columns, strict=True)]
     narrow = pa.table(columns, schema=pa.schema(fields))
