@@ -285,7 +285,9 @@ BASELINES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("mechanism", BASELINES)
 def test_no_baseline_takes_a_key(mechanism: str, tmp_path: Path) -> None:
     """They deal, draw or combine anew at every publication: coins of single values by key mean nothing there, and nothing is written."""
-    raw = pa.table({"id": np.arange(200), "a": ["x", "y"] * 100, "b": ["u", "v", "u", "v"] * 50, "age": np.arange(200)})
+    raw = pa.table(
+        {"id": np.arange(200), "a": ["x", "y"] * 100, "b": ["u", "v", "u", "v"] * 50, "age": np.arange(200) % 90}
+    )
     both = mechanism in ("frapp", "alpha_beta")
     roles = {"sensitive": ["a", "b"], "drop": ["age"]} if both else {"sensitive": ["a"], "drop": ["b"]}
     domains = {"a": ["x", "y"]} | ({"b": ["u", "v"]} if both else {})
