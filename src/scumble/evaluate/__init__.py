@@ -3,7 +3,8 @@
 Everything here needs the raw table and is for the publisher's eyes; nothing of it goes into a release.
 """
 
-from scumble.evaluate.advice import Advice, advise
+from scumble.evaluate.advice import Advice
+from scumble.evaluate.advising import advise
 from scumble.evaluate.comparison import Compared, Comparison, compare
 from scumble.evaluate.measured import Measured, measure
 from scumble.evaluate.truth import Truth

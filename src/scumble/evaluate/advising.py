@@ -1,0 +1,129 @@
+"""From an accuracy to the strongest privacy that gives it, and from a privacy to the accuracy that it leaves.
+
+The error of a question is the standard error of its worst line over the truth of that line: of many publications, two thirds give an answer
+within it. Errors are foreseen exactly, before any coin is flipped (seeker.py), and then met by publishing in a temporary folder (promise.py).
+"""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scumble.errors import ParameterError
+from scumble.evaluate.advice import Advice
+from scumble.evaluate.attacker import Attacker
+from scumble.evaluate.foresight import Foreseen, Foresight
+from scumble.evaluate.parallel import Progress, demand
+from scumble.evaluate.promise import Met, met
+from scumble.evaluate.seeker import Offer, Seeker
+from scumble.evaluate.settings import BOTH, Setter
+from scumble.evaluate.subject import Subject
+from scumble.evaluate.workload import Workload
+from scumble.parameters import number
+
+FORESEEN = ("uniform", "fine_grain", "partitioned", BOTH)
+"""Mechanisms whose errors are known before publishing; the first of those that are as good is advised."""
+
+
+def advise(
+    table: Any,
+    spec: Any = None,
+    *,
+    error: tuple[str, Any] | Sequence[tuple[str, Any]] | None = None,
+    posterior: Any = None,
+    questions: Sequence[str] = (),
+    absolute: bool = False,
+    mechanisms: Sequence[str] | None = None,
+    repetitions: int = 20,
+    processes: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Advice:
+    """The spec that gives an accuracy at the strongest privacy, or the best accuracy at a privacy.
+
+    table, spec  a spec (.toml) that names its table; or a table, and a spec for it
+    error        (question, standard error), or several: of the worst line of the answer, over its truth
+    posterior    instead: the largest belief in a protected value to allow, such as "1/6"
+    questions    further questions, whose errors are told
+    absolute     errors are in units of the answer, not shares of the truth
+    mechanisms   those to choose from
+    repetitions  how often the advised spec is published to check the promise; 0 leaves that out
+    """
+    if (error is None) == (posterior is None):
+        raise ParameterError("say what is needed: the error of a question, or the posterior to allow; one of them")
+    demand(max(repetitions, 1), processes)
+    subject = Subject.of(table, spec)
+    wanted = _wanted(error)
+    asked = list(dict.fromkeys([*(sql for sql, _ in wanted), *questions])) or _counts_of(subject)
+    seeker = Seeker(
+        Setter(subject.spec, subject.profile, Attacker.of(subject.truth, subject.spec.privacy.rho1)),
+        Foresight(subject.truth, asked),
+        dict(wanted),
+        absolute,
+    )
+    offers, refused = seeker.offers(_chosen(mechanisms, subject), posterior)
+    if not offers:
+        name, reason = next(iter(refused.items()))
+        raise ParameterError(f"{'that accuracy cannot be had' if wanted else 'no mechanism applies'}: {name}: {reason}")
+    for each in offers[0].foreseen:
+        if each.sql in seeker.wanted:
+            _demand_error(each, absolute)
+    best, why = seeker.decide(offers, posterior)
+    kept = met(subject, best.setting.spec, best.foreseen, absolute, repetitions, processes, seed, progress)
+    folder = Path(table).parent if isinstance(table, str | Path) else None
+    notes = [*(seeker.suggestions(best, subject.truth.rows) if wanted else []), *_notes(best, offers, kept)]
+    prior = seeker.setter.attacker.prior
+    return Advice(best, why, offers, refused, prior, absolute, kept, notes, folder, not wanted)
+
+
+def _notes(best: Offer, offers: Sequence[Offer], kept: dict[str, Met]) -> list[str]:
+    found = []
+    firm = [offer for offer in offers if math.isfinite(offer.beliefs.factor)]
+    if math.isinf(best.beliefs.factor) and firm:
+        found.append(f"for a promise that holds whatever an attacker believes, take --mechanism {firm[0].setting.name}")
+    if kept:
+        times = next(iter(kept.values())).publications
+        chance = 2 / math.sqrt(2 * times)
+        found.append(
+            f"measured on {times} fresh publications: the error of one line comes out within about {chance:.0%} of what it is"
+        )
+    return found
+
+
+def _wanted(error: Any) -> list[tuple[str, float]]:
+    pairs = [] if error is None else [error] if isinstance(error[0], str) else list(error)
+    found = [(sql, number(target, "the error")) for sql, target in pairs]
+    for _, target in found:
+        if target <= 0:
+            raise ParameterError(f"an error is a number above 0, such as 0.02, not {target:g}")
+    return found
+
+
+def _demand_error(each: Foreseen, absolute: bool) -> None:
+    """A question that has no error at any privacy says nothing about which to choose."""
+    if each.error > 0 or each.answer is None:
+        return
+    said = "".join(f" ({note})" for note in each.answer.notes)
+    exact = not any(e.se.any() for e in each.answer.estimates)
+    if not any(np.nan_to_num(e.value).any() for e in each.answer.estimates) and (exact or not absolute):
+        raise ParameterError(
+            f"nothing in the table is what {each.sql!r} asks for{said}: its truth is 0, so that it has no relative error; check its values"
+        )
+    raise ParameterError(
+        f"the answer to {each.sql!r} is exact whatever the privacy{said}; ask for the error of a question about a sensitive column"
+    )
+
+
+def _counts_of(subject: Subject) -> list[str]:
+    """Without questions, the counts of each sensitive column."""
+    return [question.sql for question in Workload.marginals(subject.truth, ways=(1,)).questions]
+
+
+def _chosen(mechanisms: Sequence[str] | None, subject: Subject) -> list[str]:
+    for name in mechanisms or ():
+        if name not in FORESEEN:
+            raise ParameterError(f"the errors of {name!r} are not foreseen; choose from {', '.join(FORESEEN)}")
+    able = FORESEEN if len(subject.truth.sensitive) == 1 else FORESEEN[:1]
+    return [name for name in FORESEEN if name in (mechanisms or able)]

@@ -1,0 +1,68 @@
+"""The promise, met: an advised spec is published several times, and the errors that come out stand beside the foreseen ones."""
+
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scumble.entropy import Entropy
+from scumble.evaluate.foresight import Foreseen
+from scumble.evaluate.measured import Measured, Truths, labels
+from scumble.evaluate.parallel import Progress, run
+from scumble.evaluate.subject import Subject
+from scumble.evaluate.trial import Bench, answered
+from scumble.evaluate.workload import Workload
+from scumble.schema import Spec
+
+
+@dataclass(frozen=True)
+class Met:
+    """A question's worst line, as it came out."""
+
+    error: float
+    """The root mean square error of that line over the publications."""
+    ratio: float
+    """Root mean square of (error / foreseen standard error), over all lines: 1 where the promise is exact."""
+    publications: int
+
+
+def met(
+    subject: Subject,
+    spec: Spec,
+    foreseen: Sequence[Foreseen],
+    absolute: bool,
+    repetitions: int,
+    processes: int | None,
+    seed: int | None,
+    progress: Progress | None,
+) -> dict[str, Met]:
+    """Publishes by the advised spec, and puts the errors that come out beside the foreseen ones."""
+    if repetitions < 1:
+        return {}
+    uncertain = [each for each in foreseen if each.answer is not None and each.error > 0]
+    workload = Workload.sql([each.sql for each in uncertain])
+    truths = Truths.of(subject.truth, workload)
+    start = int(Entropy.system().stream("seed").integers(1, 32)[0]) if seed is None else seed
+    with tempfile.TemporaryDirectory(prefix="scumble-") as folder:
+        bench = Bench.of(subject.truth, [spec], truths, folder, start)
+        found = run(answered, bench, [(0, i) for i in range(repetitions)], processes, progress)
+    return {each.sql: _met(each, found, absolute) for each in uncertain}
+
+
+def _met(each: Foreseen, found: Sequence[Measured], absolute: bool) -> Met:
+    assert each.answer is not None
+    names = [name for line in labels(each.answer) for name in line]
+    truth, se = (
+        np.stack([getattr(e, part) for e in each.answer.estimates], axis=1).reshape(-1) for part in ("value", "se")
+    )
+    values = [{line.line: line.value for line in measured.lines if line.question == each.sql} for measured in found]
+    # a line that ORDER BY and LIMIT left out of an answer has no error in it
+    off = np.array([[told.get(name, math.nan) for name in names] for told in values]) - truth
+    square = np.nanmean(off**2, axis=0)
+    scale = np.ones_like(truth) if absolute else np.where(truth != 0, np.abs(truth), math.inf)
+    seen = (se > 0) & np.isfinite(square)
+    ratio = float(np.sqrt((square[seen] / se[seen] ** 2).mean()))
+    worst = names.index(each.line)
+    return Met(float(np.sqrt(square[worst]) / scale[worst]), ratio, len(found))
