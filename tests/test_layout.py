@@ -53,3 +53,24 @@ def test_privacy_does_not_know_mechanisms_nor_mechanisms_releases() -> None:
                 "query": ("release",),
             }.get(package, ()):
                 assert not name.startswith(f"scumble.{upper}"), (path, name)
+
+
+def test_privacy_names_no_module_above_it_and_imports_its_own_at_the_top() -> None:
+    """Also not by a name in a text that is loaded later; its public names alone are loaded when they are asked for."""
+    for path in (SOURCE / "privacy").rglob("*.py"):
+        text = path.read_text()
+        assert "scumble.mechanisms" not in text, path
+        inner = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+        late = [node for function in inner for node in ast.walk(function) if isinstance(node, ast.ImportFrom)]
+        assert not [node.module for node in late if str(node.module).startswith("scumble")], path
+        assert path.name == "__init__.py" or "import_module" not in text, path
+
+
+def test_every_guarantee_that_is_stated_has_a_check() -> None:
+    from scumble.mechanisms.checks import CHECKS
+
+    calls = [node for path in FILES for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    made = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Guarantee"]
+    kinds = {ast.literal_eval(k.value) for call in made for k in call.keywords if k.arg == "kind"}
+    assert len(kinds) > 10
+    assert kinds <= set(CHECKS)

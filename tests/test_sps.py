@@ -15,6 +15,7 @@ import pytest
 import scumble
 from scumble.entropy import Entropy
 from scumble.errors import InputError
+from scumble.mechanisms.checks import holds
 from scumble.mechanisms.sampling import rounded_split
 from scumble.privacy import sample_size
 from scumble.release.verify import verify
@@ -85,7 +86,7 @@ def test_sizes_by_name_say_what_they_tell(table: pa.Table) -> None:
     assert [g.kind for g in paper.manifest.guarantees] == ["amplification"]
     ladder = sps(table, sizes="ladder")
     assert "rungs" in ladder.manifest.depends_on_data[0]
-    assert ladder.manifest.guarantees[0].holds(ladder.strata)
+    assert holds(ladder.manifest.guarantees[0], ladder.strata)
     weights = set(ladder.table().column("weight").to_pylist())
     assert len(weights) <= 1 + len(ladder.manifest.sampling.ladder)
 
@@ -95,7 +96,7 @@ def test_chernoff_states_the_true_tails(table: pa.Table) -> None:
     stated = release.manifest.guarantees[0]
     assert stated.parameters["delta"] < 0.02
     assert "0.3 was asked for" in stated.statement
-    assert stated.holds(release.strata)
+    assert holds(stated, release.strata)
 
 
 def test_a_guarantee_that_the_samples_do_not_keep_is_found(table: pa.Table) -> None:
@@ -103,7 +104,7 @@ def test_a_guarantee_that_the_samples_do_not_keep_is_found(table: pa.Table) -> N
     release = sps(table)
     stated = release.manifest.guarantees[0]
     for change in ({"size at f <= 1": stated.parameters["size at f <= 1"] + 1}, {"delta": 0.2}, {"retain": 0.6}):
-        assert not stated.model_copy(update={"parameters": stated.parameters | change}).holds(release.strata)
+        assert not holds(stated.model_copy(update={"parameters": stated.parameters | change}), release.strata)
 
 
 @pytest.mark.parametrize("form", ["frame", "parquet", "csv"])

@@ -198,22 +198,3 @@ def full_guarantee(columns: list[str], matrix: ClampedCounts) -> Guarantee:
 def _demand(verdict: Verdict) -> None:
     if not verdict.holds:
         raise InternalError(f"the noisy count matrix breaks its promise, {verdict}; please report the parameters")
-
-
-def semantic_k_holds(stated: Guarantee) -> bool:
-    """Whether there is a k at all: that no rarer tuple was published, the counts of the release show."""
-    return stated.parameters["k"] >= 1
-
-
-def noisy_counts_holds(stated: Guarantee) -> bool:
-    """Whether the matrix of the stated parameters keeps its conditions, and its parts come to no more than the whole."""
-    given = stated.parameters
-    matrix = NoisyCountMatrix(int(given["k"]), given["epsilon"], given["delta"])
-    epsilon = given["parts"] * given["epsilon"] + given["beside"]
-    enough = epsilon <= given["total_epsilon"] and given["parts"] * given["delta"] <= given["total_delta"]
-    return enough and checked(matrix).holds
-
-
-def full_counts_holds(stated: Guarantee) -> bool:
-    """Whether the full matrix of the stated epsilon keeps it."""
-    return check_full(ClampedCounts.full(stated.parameters["epsilon"])).holds

@@ -1,16 +1,14 @@
 """A guarantee: a statement that was proved, with its parameters and the conditions under which it holds."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from importlib import import_module
 
 from pydantic import BaseModel, ConfigDict
 
-from scumble.channel import Channel, gamma_bound
+from scumble.channel import Channel
 from scumble.errors import InternalError
-from scumble.privacy.breach import breach_limit, swapping_posterior
-from scumble.privacy.values import within
+from scumble.privacy.breach import breach_limit
 
 
 class Guarantee(BaseModel):
@@ -26,20 +24,9 @@ class Guarantee(BaseModel):
     bounds: list[list[float | None]] | None = None
     """Where values or sub-tables have bounds of their own: for each stratum a factor for each value, or one for all."""
 
-    def holds(self, strata: Sequence[dict[str, Channel]]) -> bool:
-        """Whether the channels, in every stratum, give what is stated, computed anew from them."""
-        if self.kind in ELSEWHERE:
-            return bool(getattr(import_module(ELSEWHERE[self.kind]), f"{self.kind}_holds")(self))
-        if self.kind in BOUNDED:
-            return BOUNDED[self.kind](self, strata)
-        if self.kind not in CHECKS:
-            raise InternalError(f"no check is known for a guarantee of kind {self.kind!r}")
-        check = CHECKS[self.kind]
-        return all(check(self.parameters, [channels[name] for name in self.columns]) for channels in strata)
-
 
 ROUNDING = 1e-9
-"""Relative slack of a check: it is computed in floating point, the coins are not."""
+"""Relative slack with which a statement is checked: that is computed in floating point, the coins are not."""
 
 CONDITIONS = [
     "Each person is one row of the table.",
@@ -196,85 +183,9 @@ def breach_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> 
     )
 
 
-def _joint(channels: list[Channel]) -> float:
-    return math.prod(channel.amplification for channel in channels)
-
-
 def dependence_of_domains(from_data: list[str]) -> list[str]:
     """What a domain that was taken from the data tells."""
     return [
         f"The domain of {name!r} was taken from the data: each of its values was somebody's, and no other value occurred."
         for name in from_data
     ]
-
-
-def _own_distribution(given: dict[str, float], channels: list[Channel]) -> bool:
-    rows = given.get("rows", math.inf)
-    return all(swapping_posterior(channel.retain, given["rho1"], rows) < given["rho2"] for channel in channels)
-
-
-def _breach(given: dict[str, float], channels: list[Channel]) -> bool:
-    largest = max(float(channel.retention.max()) for channel in channels)
-    return given["s"] <= breach_limit(largest, given["rho1"], given["rho2"], len(channels)) * (1 + ROUNDING)
-
-
-def _reconstruction(given: dict[str, float], channels: list[Channel]) -> bool:
-    """No sample of the stated sizes has a tail below the stated delta, with the retention of the channel."""
-    from scumble.privacy.reconstruction import keeps
-
-    (channel,) = channels
-    sizes = {float(key.rsplit(" ", 1)[1]): int(size) for key, size in given.items() if key.startswith("size at f <= ")}
-    same = channel.retain == given["retain"] and channel.size == given["values"]
-    delta = given["delta"] * (1 - ROUNDING)
-    law = (float(channel.retain), channel.size, given["lambda"], delta)
-    return bool(same and sizes and all(keeps(size, f, *law) for f, size in sizes.items()))
-
-
-CHECKS: dict[str, Callable[[dict[str, float], list[Channel]], bool]] = {
-    "reconstruction": _reconstruction,
-    "amplification": lambda given, channels: _joint(channels) <= given["gamma"] * (1 + ROUNDING),
-    "sampled_amplification": lambda given, channels: (
-        sampled_gamma(_joint(channels), given["k"]) <= given["gamma"] * (1 + ROUNDING)
-        and _joint(channels) <= given["channel_gamma"] * (1 + ROUNDING)
-    ),
-    "sampled_rho": lambda given, channels: (
-        sampled_gamma(_joint(channels), given["k"]) <= gamma_bound(given["rho1"], given["rho2"]) * (1 + ROUNDING)
-    ),
-    "own_distribution": _own_distribution,
-    "breach": _breach,
-    "rho": lambda given, channels: _joint(channels) <= gamma_bound(given["rho1"], given["rho2"]) * (1 + ROUNDING),
-}
-
-
-def _value_odds(given: Guarantee, strata: Sequence[dict[str, Channel]]) -> bool:
-    channels = [channels[name] for channels in strata for name in given.columns]
-    return within(channels, given.bounds or [], bool(given.parameters["downward"]), ROUNDING)
-
-
-def _subtable_posterior(given: Guarantee, strata: Sequence[dict[str, Channel]]) -> bool:
-    """The channels keep the odds that the priors in the sub-tables allow, and what that came to is not above rho2."""
-    reached = given.parameters["largest_posterior"] <= given.parameters["rho2"] * (1 + ROUNDING)
-    return reached and _value_odds(given, strata)
-
-
-def _membership(given: dict[str, float]) -> bool:
-    """(alpha + beta) / beta is within what rho1 and rho2 allow, and all are probabilities."""
-    alpha, beta = given["alpha"], given["beta"]
-    bound = min(given["gamma"], gamma_bound(given["rho1"], given["rho2"])) * (1 + ROUNDING)
-    return 0 < beta <= alpha + beta <= 1 + ROUNDING and (alpha + beta) / beta <= bound
-
-
-BOUNDED: dict[str, Callable[[Guarantee, Sequence[dict[str, Channel]]], bool]] = {
-    "value_odds": _value_odds,
-    "joint_amplification": lambda given, strata: all(
-        joint_amplification([channels[name] for name in given.columns]) <= given.parameters["gamma"] * (1 + ROUNDING)
-        for channels in strata
-    ),
-    "tuple_membership": lambda given, strata: _membership(given.parameters),
-    "l_diversity": lambda given, strata: given.parameters["largest_share"] * given.parameters["l"] <= 1 + ROUNDING,
-    "subtable_posterior": _subtable_posterior,
-}
-"""Checks against bounds of single values or sub-tables, which look at all strata."""
-
-ELSEWHERE = dict.fromkeys(("semantic_k", "noisy_counts", "full_counts"), "scumble.mechanisms.noisy_counts")
-"""Checks that need what a mechanism computes: its module, whose function KIND_holds is loaded when a release states the guarantee."""

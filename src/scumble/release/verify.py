@@ -15,6 +15,7 @@ from sqlglot import exp
 from scumble.channel import Channel
 from scumble.engines.engine import TABLE
 from scumble.errors import SchemaError
+from scumble.mechanisms.checks import holds
 from scumble.release.release import Release
 from scumble.release.verify_counts import counted_checks
 
@@ -49,7 +50,7 @@ def verify(release: Release) -> list[Check]:
     checks += (
         [_samples(release, manifest.sampling.least)] if manifest.sampling and manifest.sampling.sizes == "one" else []
     )
-    checks += [Check("guarantee", g.holds(release.strata), g.statement) for g in manifest.guarantees]
+    checks += [Check("guarantee", holds(g, release.strata), g.statement) for g in manifest.guarantees]
     for name in manifest.domains:
         checks += _channels(release, name, [stratum[name] for stratum in release.strata])
     return checks
