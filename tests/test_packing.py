@@ -41,6 +41,7 @@ def test_cells_are_the_same_however_the_statement_tells_them_apart(
 ) -> None:
     """Looked up in lists, grouped by the published value, or compared: the same rows are in the same cells."""
     release = words_release()
+    monkeypatch.setattr("scumble.engines.duckdb.DuckDB.tally", lambda self, axes: None)
     for by in ("", " GROUP BY sex"):
         sql = f"SELECT COUNT(*) AS n, AVG(score) AS s FROM release WHERE {condition}{by}"
         quick = release.query(sql).to_arrow()

@@ -152,7 +152,7 @@ def expected(
 ) -> Estimates:
     """The answer that a question is to be expected to get: the truth, with the standard error and interval that it will have."""
     question = compile_query(parse(sql, published.columns), published, engine, by_value=True, every=shares is not None)
-    cells = Cells(question, engine.run(question.statement))
+    cells = Cells.fetched(question, engine)
     if not question.exact:
         cells = cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
     return _settled(answer(question, Whole(question, cells), level), [a.kind for a in question.query.aggregates])

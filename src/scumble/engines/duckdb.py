@@ -12,8 +12,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.engines.complaint import refusal
-from scumble.engines.engine import TABLE, truth_case
+from scumble.engines.engine import TABLE, Axis, truth_case
 from scumble.engines.interruptible import arrow
+from scumble.engines.tally import tally
 from scumble.errors import TableError, did_you_mean
 
 EngineError = duckdb.Error
@@ -102,6 +103,7 @@ class DuckDB:
             joins = "".join(f" JOIN {source} AS part{i} USING ({key})" for i, source in enumerate(sources[1:], 1))
             whole = f"SELECT * FROM {sources[0]} AS part0{joins}"
         self._connection.execute(f"CREATE VIEW {TABLE} AS {whole}")
+        self._files = [file for each in (files, *more) for file in each] if on is None else None
 
     def run(self, statement: exp.Expression) -> pa.Table:
         """The result of a statement as Arrow."""
@@ -124,6 +126,10 @@ class DuckDB:
         every = np.asarray(result.column(1).combine_chunks().to_numpy(zero_copy_only=False))
         return np.split(every, np.cumsum([len(values) for _, _, values in asked])[:-1])
 
+    def tally(self, axes: Sequence[Axis]) -> npt.NDArray[np.int64] | None:
+        """Counts of cells without a statement; not of joined files, and where a look into the files does not do."""
+        return tally(self._files, axes) if self._files is not None else None
+
     def _arrow(self, sql: str, tables: Sequence[str], asked: Sequence[exp.Expression]) -> pa.Table:
         try:
             return arrow(self._connection, sql)
@@ -137,6 +143,7 @@ class Memory(DuckDB):
     def __init__(self, raw: pa.Table) -> None:
         self._connection = duckdb.connect(config=CONFIG)
         self._connection.register(TABLE, raw)
+        self._files = None
 
 
 def _listed(files: Sequence[Path]) -> str:

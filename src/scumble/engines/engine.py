@@ -1,4 +1,4 @@
-"""The protocol of an engine: another SQL system is one more file with these three things."""
+"""The protocol of an engine: another SQL system is one more file with these four things."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,11 +8,33 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
+from scumble.domain import Domain
+
 TABLE = "release"
 """The name under which a question knows the published table."""
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
 """The truth values of SQL, as `truth` gives them."""
+
+
+class Axis(Protocol):
+    """A column whose values are put into cells."""
+
+    @property
+    def name(self) -> str:
+        """The column."""
+
+    @property
+    def domain(self) -> Domain:
+        """Its values."""
+
+    @property
+    def cells(self) -> npt.NDArray[np.intp]:
+        """The cell of each value."""
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
 
 
 class Engine(Protocol):
@@ -26,6 +48,9 @@ class Engine(Protocol):
 
     def truths(self, asked: Sequence[tuple[exp.Expression, str, pa.Array]]) -> list[npt.NDArray[np.int8]]:
         """The truth values of predicates on one column each, for each of its values; the published table is not touched."""
+
+    def tally(self, axes: Sequence[Axis]) -> npt.NDArray[np.int64] | None:
+        """How many rows lie in each combination of cells, in the order of the axes; None from an engine that only runs statements."""
 
 
 def truth_case(predicate: exp.Expression, unit: int = 1) -> exp.Expression:

@@ -35,7 +35,7 @@ def ask(sql: str, published: Published, engine: Engine, level: Any, method: str 
             f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
         )
     question = compile_query(parse(sql, published.columns), published, engine, by_value=method == "likelihood")
-    return answer(question, Whole(question, Cells(question, engine.run(question.statement))), share, method)
+    return answer(question, Whole(question, Cells.fetched(question, engine)), share, method)
 
 
 def answer(question: Question, found: Whole, level: float, method: str = "unbiased") -> Estimates:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.channel import Channel, Vector
+from scumble.engines.engine import Engine
 from scumble.errors import QueryError
 from scumble.query.compile import Question
 from scumble.query.normalize import Perturbed
@@ -24,26 +25,64 @@ MOST_STATES = 20_000_000
 class Cells:
     """Lines of sums; each line belongs to a row of the answer, to a cell of the other axes, and to a stratum."""
 
-    def __init__(self, question: Question, lines: pa.Table) -> None:
+    def __init__(
+        self,
+        question: Question,
+        groups: pa.Table,
+        row: npt.NDArray[np.intp],
+        cell: npt.NDArray[np.intp],
+        sums: dict[str, Vector],
+        stratum: npt.NDArray[np.intp] | None = None,
+        sampled: Vector | None = None,
+    ) -> None:
         self.question = question
-        self.shape = tuple(axis.domain.size for axis in question.grouped)
-        """The grouped perturbed columns."""
-        self.rest = tuple(axis.count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
-        """The cells of the other perturbed columns, and the truth values of public conditions."""
-        self.width = int(np.prod(self.shape, dtype=np.int64)) if self.shape else 1
-        self.groups, group = _public_groups(lines, len(question.publics))
+        self.shape, self.rest = _shape(question), _rest(question)
+        self.width = int(np.prod(self.shape, dtype=np.int64))
+        self.groups = groups
         if len(self.groups) * self.width > MOST_ROWS:
             rows = len(self.groups) * self.width
             raise QueryError(f"the answer would have {rows:,} rows; group by less, or narrow it with WHERE")
-        self._row = group * self.width + _grouped_index(question, lines, self.shape)
-        self._cell = _cell_index(question, lines, self.rest)
-        self._sums = {name: _numbers(lines, name) for name in lines.schema.names if name[0] in "nv"}
-        self._stratum = _column(lines, "z").to_numpy(zero_copy_only=False) if "z" in lines.schema.names else None
+        self._row, self._cell, self._sums, self._stratum = row, cell, sums, stratum
         self._of: int | None = None
-        self.sampled: Vector | None = None
+        self.sampled = sampled
         """1 for the lines of sampled rows, 0 for the others; absent where nothing was sampled."""
-        if "w" in lines.schema.names:
-            self.sampled = _column(lines, "w").to_numpy(zero_copy_only=False).astype(np.float64)
+
+    @classmethod
+    def fetched(cls, question: Question, engine: Engine) -> "Cells":
+        """What an engine gives for a question: the counts of cells where that is all, else the lines of its statement."""
+        axes = question.axes
+        counts = engine.tally(axes) if axes is not None else None
+        return (
+            cls.of_lines(question, engine.run(question.statement))
+            if counts is None
+            else cls.of_counts(question, counts)
+        )
+
+    @classmethod
+    def of_lines(cls, question: Question, lines: pa.Table) -> "Cells":
+        """The lines that the statement of a question gave."""
+        groups, group = _public_groups(lines, len(question.publics))
+        shape = _shape(question)
+        return cls(
+            question,
+            groups,
+            group * int(np.prod(shape, dtype=np.int64)) + _grouped_index(question, lines, shape),
+            _cell_index(question, lines, _rest(question)),
+            {name: _numbers(lines, name) for name in lines.schema.names if name[0] in "nv"},
+            _column(lines, "z").to_numpy(zero_copy_only=False) if "z" in lines.schema.names else None,
+            _column(lines, "w").to_numpy(zero_copy_only=False).astype(np.float64)
+            if "w" in lines.schema.names
+            else None,
+        )
+
+    @classmethod
+    def of_counts(cls, question: Question, counts: npt.NDArray[np.int64]) -> "Cells":
+        """A line for each combination of cells of the question's axes, in their order."""
+        width, states = (int(np.prod(shape, dtype=np.int64)) for shape in (_shape(question), _rest(question)))
+        places = np.arange(len(counts))
+        stratum = places // (width * states) if len(counts) > width * states else None
+        sums = {"n": counts.astype(np.float64)}
+        return cls(question, _no_groups(), places // states % width, places % states, sums, stratum)
 
     def of(self, stratum: int) -> "Cells":
         """The lines of one stratum; the others count nothing."""
@@ -121,6 +160,21 @@ class Cells:
         return whole
 
 
+def _shape(question: Question) -> tuple[int, ...]:
+    """The values of the grouped perturbed columns."""
+    return tuple(axis.domain.size for axis in question.grouped)
+
+
+def _rest(question: Question) -> tuple[int, ...]:
+    """The cells of the other perturbed columns, and the truth values of public conditions."""
+    return tuple(axis.count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
+
+
+def _no_groups() -> pa.Table:
+    """One group, of all rows."""
+    return pa.table({"all": [True]})
+
+
 def _by_cell(axis: Perturbed, shares: Vector | None) -> Vector:
     """A number for each value as one for each cell; cells of one value each."""
     by_cell = np.ones(axis.count)
@@ -171,7 +225,7 @@ def _cell_index(question: Question, lines: pa.Table, rest: tuple[int, ...]) -> n
 def _public_groups(lines: pa.Table, count: int) -> tuple[pa.Table, npt.NDArray[np.intp]]:
     """The distinct public groups, sorted, and which of them each line belongs to."""
     if count == 0:
-        return pa.table({"all": [True]}), np.zeros(lines.num_rows, dtype=np.intp)
+        return _no_groups(), np.zeros(lines.num_rows, dtype=np.intp)
     keys = lines.select([f"g{i}" for i in range(count)])
     codes = np.zeros(lines.num_rows, dtype=np.int64)
     for column in keys.columns:

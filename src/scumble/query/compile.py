@@ -6,6 +6,8 @@ rows; and the same lines are what the likelihood needs.
 
     SELECT groups, published values of grouped perturbed columns, cells of the others, COUNT(*), SUM(v), SUM(v * v)
     FROM release WHERE public conditions GROUP BY all of these
+
+Where nothing but cells of perturbed columns is counted, an engine may count these without a statement (engines/tally.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sqlglot import exp
 
 from scumble.channel import Channel
@@ -88,6 +91,20 @@ class Question:
         """Whether no perturbed column is asked about."""
         return not self.grouped and not self.others
 
+    @property
+    def axes(self) -> list[Perturbed] | None:
+        """The columns whose cells are all that is to be counted, sub-tables first; None where the question is about more than that."""
+        rows, asked = self.published, self.conditions
+        others = self.publics or asked.filter or asked.public_atoms or rows.weighted or rows.sample is not None
+        counted = all(a.kind == "count" and self._is_perturbed(a.value) for a in self.query.aggregates)
+        if self.exact or others or not counted:
+            return None
+        dealt = [_sub_tables(rows.stratum, len(rows.strata))] if rows.stratum and len(rows.strata) > 1 else []
+        return [*dealt, *self.grouped, *self.others]
+
+    def _is_perturbed(self, value: exp.Expression | None) -> bool:
+        return value is None or perturbed_column(value, self.published.domains) is not None
+
     def place(self, value: exp.Expression) -> int:
         """Where the sums of a value stand."""
         return next(i for i, known in enumerate(self.values) if known == value)
@@ -132,6 +149,11 @@ def compile_query(
     return Question(query, published, conditions, publics, grouped, others, sums, statement)
 
 
+def _sub_tables(name: str, count: int) -> Perturbed:
+    """The column of sub-tables, which are numbered."""
+    return Perturbed(name, Grid("0", str(count - 1), "1", pa.int64()), np.arange(count), count)
+
+
 def perturbed_column(expression: exp.Expression, domains: dict[str, Domain]) -> str | None:
     """The perturbed column that an expression is, if it is one."""
     if isinstance(expression, exp.Paren):
@@ -174,8 +196,6 @@ def _refuse_text(aggregates: Sequence[Aggregate], domains: dict[str, Domain]) ->
 
 
 def _numeric(domain: Domain) -> bool:
-    import pyarrow as pa
-
     return bool(pa.types.is_integer(domain.type) or pa.types.is_floating(domain.type))
 
 
