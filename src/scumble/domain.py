@@ -4,6 +4,7 @@ A domain turns values into codes 0..m-1 and back. Whatever is outside it is refu
 could never have produced would be known to be true.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,19 @@ from scumble.errors import SchemaError
 LARGEST_GRID = 10_000_000
 
 Codes = npt.NDArray[np.unsignedinteger]
+
+
+def named_type(name: str) -> pa.DataType:
+    """The Arrow type that calls itself so.
+
+    >>> named_type("int8"), named_type("decimal128(8, 2)"), named_type("timestamp[ms, tz=UTC]")
+    (DataType(int8), Decimal128Type(decimal128(8, 2)), TimestampType(timestamp[ms, tz=UTC]))
+    """
+    if made := re.fullmatch(r"(decimal\d+)\((\d+), (-?\d+)\)", name):
+        return getattr(pa, made[1])(int(made[2]), int(made[3]))
+    if made := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name):
+        return pa.timestamp(made[1], made[2])
+    return pa.type_for_alias(name)
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -169,6 +183,37 @@ class Grid(Domain):
         for key, value in (("_first", int(low * scale)), ("_step", int(step * scale)), ("_scale", scale)):
             object.__setattr__(self, key, value)
         object.__setattr__(self, "_size", int((high - low) / step) + 1)
+        self._refuse_misfit(low, high, step)
+
+    def _refuse_misfit(self, low: Decimal, high: Decimal, step: Decimal) -> None:
+        """A point that the column's type cannot hold would be published as another number, and be known to be a replaced one."""
+        exact = pa.types.is_integer(self.type) or pa.types.is_decimal(self.type)
+        if not exact and not pa.types.is_floating(self.type):
+            return  # a column of text, say: refused by name when it is read
+        number = np.float64 if exact else self.type.to_pandas_dtype()
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = float(np.spacing(number(max(abs(low), abs(high)))))
+        try:  # neighbours of the type are `gap` apart where it is coarsest
+            if exact:
+                pa.array([low, high, low + step], pa.decimal256(76, 38)).cast(self.type)
+            fine = 4 * gap <= float(step) or self._told_apart()
+        except (pa.ArrowInvalid, OverflowError):
+            fine = False
+        if not fine:
+            raise SchemaError(
+                f"a column of type {self.type} cannot hold all points of a grid {low} .. {high} by {step}; "
+                "give the column a wider type, or narrow the grid"
+            )
+
+    def _told_apart(self) -> bool:
+        """Whether each point, as it is published, is read as itself again."""
+        places = self._places(np.asarray(self.values.cast(pa.float64(), safe=False)))
+        return bool((places == np.arange(self.size)).all())
+
+    def _places(self, x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The nearest points, also beyond the ends."""
+        low, width = self._first / self._scale, self._step / self._scale  # type: ignore[attr-defined]
+        return np.asarray(np.rint((x - low) / width))
 
     @property
     def size(self) -> int:
@@ -201,8 +246,7 @@ class Grid(Domain):
             raise SchemaError(
                 f"column {name!r} has {bad} values that are NaN or infinite; a grid has no place for them"
             )
-        low, width = self._first / self._scale, self._step / self._scale  # type: ignore[attr-defined]
-        places = np.rint((x - low) / width)
+        places = self._places(x)
         outside = (places < 0) | (places >= self.size)
         if outside.any():
             shown = _shown(np.unique(x[outside]).tolist())

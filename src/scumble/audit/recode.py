@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.coarsen import coarsen
+from scumble.domain import named_type
 from scumble.release.manifest import ColumnRecord, Manifest, representative
 
 
@@ -26,7 +27,7 @@ def merged(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
     """Each value as the one that it was merged into."""
     words = column.combine_chunks().dictionary_encode()
     stands = [v if v is None else representative(record.merged or [], _plain(v)) for v in words.dictionary.to_pylist()]
-    kind = pa.type_for_alias(record.type)
+    kind = named_type(record.type)
     made = pa.array(stands) if pa.types.is_string(kind) else pa.array(stands).cast(kind)
     return pa.chunked_array([pc.take(made, words.indices)])
 

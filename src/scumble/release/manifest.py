@@ -9,7 +9,8 @@ The last field is the digest of everything before it, and the text has one canon
 import hashlib
 import json
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ from pydantic import Field, ValidationError
 
 from scumble.channel import Channel
 from scumble.coins import Coins, spread
-from scumble.domain import Categories, Domain, Grid
+from scumble.domain import Categories, Domain, Grid, named_type
 from scumble.errors import ChangedRelease, ReleaseError
 from scumble.privacy.guarantee import Guarantee
 from scumble.schema import Coarsen, Model, first_problem
@@ -49,11 +50,13 @@ class DomainRecord(Model):
 
     def domain(self, kind: str) -> Domain:
         """The domain itself, of values of that Arrow type."""
-        arrow = pa.type_for_alias(kind)
+        arrow = named_type(kind)
         if self.kind == "grid":
             return Grid(str(self.low), str(self.high), str(self.step), arrow)
-        if pa.types.is_temporal(arrow):
+        if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow) or pa.types.is_decimal(arrow):
             return Categories(pa.array(self.values, pa.string()).cast(arrow).to_pylist(), arrow)
+        if pa.types.is_time(arrow):
+            return Categories([v if v is None else time.fromisoformat(v) for v in self.values or []], arrow)
         return Categories(self.values or [], arrow)
 
 
@@ -347,4 +350,6 @@ def _digest(document: dict[str, Any]) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else value
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value) if isinstance(value, Decimal) else value

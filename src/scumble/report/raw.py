@@ -3,9 +3,7 @@
 import os
 from typing import Any
 
-import pyarrow as pa
-
-from scumble.domain import is_text
+from scumble.domain import is_text, named_type
 from scumble.release.manifest import Manifest
 from scumble.tables import CsvTable, Table, read
 
@@ -18,7 +16,7 @@ def read_raw(raw: Any, manifest: Manifest) -> Table:
     text = [
         column.name
         for column in manifest.columns
-        if is_text(pa.type_for_alias(column.type))
+        if is_text(named_type(column.type))
         and (column.coarsened is None or column.coarsened.edges is None)
         and column.name in table.schema.names
         and not is_text(table.schema.field(column.name).type)
