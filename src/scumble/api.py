@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pydantic import ValidationError
 
-from scumble.coarsen import coarsen, resolved
 from scumble.domain import is_text
 from scumble.entropy import Entropy
 from scumble.errors import ParameterError, SchemaError, did_you_mean
 from scumble.keyed import read_key
 from scumble.progress import Progress
-from scumble.query.coarse import Coarse, coarse_notes
-from scumble.query.parse import parse
 from scumble.release.encode import published_type
 from scumble.release.manifest import read_manifest
 from scumble.release.press import Coinage
@@ -112,29 +109,10 @@ def plan(table: Any, questions: str | Sequence[str] = (), *, level: Any = 0.95, 
     how        what publish is told: sensitive, public, drop, text, domains, coarsen, mechanism, settings, rho1, rho2, gamma, epsilon,
                retain, domain_from_data, id
     """
-    source, spec = _choose(table, **how)
-    return planned(source, spec, _names(questions), level)
-
-
-def planned(source: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> "Forecast":
-    """The same for a table that was read and a spec; an answer of coarsened columns says what it will be of."""
     from scumble.forecast import forecast
 
-    made = forecast(source, spec, questions, level)
-    for sql, answer in made.answers:
-        answer.notes[:0] = coarse_notes(parse(sql, spec.published), _coarse(source, spec))
-    return made
-
-
-def _coarse(table: Table, spec: Spec) -> dict[str, Coarse]:
-    """The columns that will be published coarser, by the types that they will have."""
-    found = {}
-    for name, column in spec.columns.items():
-        if column.role == "public" and column.coarsen is not None:
-            empty = pa.array([], published_type(table.schema.field(name).type))
-            how = resolved(column.coarsen)
-            found[name] = Coarse(name, how, str(coarsen(empty, how, name).type))
-    return found
+    source, spec = _choose(table, **how)
+    return forecast(source, spec, _names(questions), level)
 
 
 def open(path: str | Path, *more: str | Path, on: str | None = None) -> Release:

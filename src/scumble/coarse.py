@@ -75,6 +75,12 @@ class Steps:
         return float(math.floor(value) + 1 if beyond else math.ceil(value))
 
     @property
+    def reach(self) -> float:
+        """How far the highest value of a step of numbers lies above its lower end."""
+        width = number(self.how.bins, "bins")
+        return width - 1 if self.whole else width
+
+    @property
     def single(self) -> bool:
         """Whether each step is one value, so that nothing became coarser."""
         return self.whole and (self.how.date == "day" if self.dated else number(self.how.bins, "bins") == 1)

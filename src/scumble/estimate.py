@@ -13,6 +13,9 @@ from scumble.display import Card, Grid, Note, Shown, Whisker
 
 Numbers = npt.NDArray[np.float64]
 
+STEPS = "steps"
+"""The method of what is computed from public columns alone, some of them published in steps: it surely lies within its interval."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -138,9 +141,10 @@ def _columns(e: Estimate, level: float, most: int) -> list[tuple[str, list[str]]
     digits = _digits(e)
     found = [(e.name, [_number(v, digits) for v in e.value[:most]])]
     if not e.exact:
-        ends = zip(e.low[:most], e.high[:most], strict=True)
-        found.append(("± se", [_number(v, digits) for v in e.se[:most]]))
-        found.append((f"{100 * level:g}% interval", [_interval(a, b, digits) for a, b in ends]))
+        ends = [_interval(a, b, digits) for a, b in zip(e.low[:most], e.high[:most], strict=True)]
+        sure = e.method == STEPS
+        found += [] if sure else [("± se", [_number(v, digits) for v in e.se[:most]])]
+        found.append(("surely within" if sure else f"{100 * level:g}% interval", ends))
     if e.bound is not None and e.bounded:
         found.append(("suppressed included, at most", [_number(v, 0) for v in e.bound[:most]]))
     return found
@@ -155,8 +159,9 @@ def _whiskers(e: Estimate, most: int) -> list[Whisker]:
 
 
 def _digits(estimate: Estimate) -> int:
-    """Decimals worth printing: two significant digits of the typical standard error."""
-    errors = estimate.se[np.isfinite(estimate.se) & (estimate.se > 0)]
+    """Decimals worth printing: two significant digits of the typical standard error, or of how far sure bounds lie apart."""
+    errors = (estimate.high - estimate.low) / 2 if estimate.method == STEPS else estimate.se
+    errors = errors[np.isfinite(errors) & (errors > 0)]
     if len(errors) == 0:
         values = estimate.value[np.isfinite(estimate.value)]
         return 0 if np.all(values == np.rint(values)) else 4

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.channel import Channel
+from scumble.coarsen import coarsen, resolved
 from scumble.display import Card, Shown
 from scumble.engines.duckdb import Memory
 from scumble.engines.engine import Engine
@@ -34,10 +35,11 @@ from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
 from scumble.query.answer import answer
 from scumble.query.cells import Cells
+from scumble.query.coarse import Coarse, ask_coarse
 from scumble.query.compile import Published, compile_query
 from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
-from scumble.release.encode import prepared
+from scumble.release.encode import prepared, published_type
 from scumble.release.manifest import representative
 from scumble.release.publish import profile, value_counts
 from scumble.release.samples import samples_of
@@ -76,7 +78,7 @@ class Forecast(Shown):
     condition: float
     """The condition number of all sensitive columns together."""
     answers: list[tuple[str, Estimates]]
-    """Each question with the truth, and the standard error and interval that an answer will have."""
+    """Each question with the truth, the standard error and interval that an answer will have, and what to know of it."""
 
     def card(self) -> Card:
         """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
@@ -106,13 +108,26 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
     raw, published = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
     dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
     shares = shares_of(plan, counts)
-    answers = [(sql, expected(sql, published, shares, Memory(raw), number(level, "level"))) for sql in questions]
+    ask = partial(expected, published=published, shares=shares, engine=Memory(raw), level=number(level, "level"))
+    coarse = coarse_columns(table, spec)
+    answers = [(sql, ask_coarse(sql, published.columns, coarse, ask)) for sql in questions]
     outlooks = [
         _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
         for name, n in counts.items()
     ]
     condition = max(condition_number(list(channels.values())) for channels in plan.channels)
     return Forecast(plan, raw.num_rows, outlooks, condition, answers)
+
+
+def coarse_columns(table: Table, spec: Spec) -> dict[str, Coarse]:
+    """The columns that will be published coarser, by the types that they will have."""
+    found = {}
+    for name, column in spec.columns.items():
+        if column.role == "public" and column.coarsen is not None:
+            empty = pa.array([], published_type(table.schema.field(name).type))
+            how = resolved(column.coarsen)
+            found[name] = Coarse(name, how, str(coarsen(empty, how, name).type))
+    return found
 
 
 def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> tuple[pa.Table, Published]:

@@ -31,6 +31,7 @@ def card(found: "Forecast") -> Card:
         parts += [Note(sql, "heading"), _errors(answer)]
         if len(answer) > MOST:
             parts.append(Note(f"({len(answer) - MOST} more rows)", "faint"))
+        parts += [Note(f"note: {note}", "faint") for note in answer.notes]
     return Card(f"{found.rows:,} rows, mechanism {found.plan.mechanism}; nothing is written", parts)
 
 

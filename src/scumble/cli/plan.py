@@ -23,7 +23,7 @@ def command(
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Show the guarantees that a spec gives, what an attacker's guess becomes, and the standard error that each answer will have."""
-    from scumble.api import planned
+    from scumble.forecast import forecast
     from scumble.schema import read_spec
     from scumble.tables import read
 
@@ -31,14 +31,12 @@ def command(
     asked = [*(questions or ()), *(_lines(file) if file else ())]
     source = read(given.table, text=[name for name, column in given.columns.items() if column.text])
     with progress_bar("planning"):
-        found = planned(source, given, asked, level)
+        found = forecast(source, given, asked, level)
     allowed = _allowed(breach, len(found.outlooks))
     if format is Format.JSON:
         print_json(_json(found, allowed))
     else:
         print_card(found.card())
-        for note in dict.fromkeys(note for _, answer in found.answers for note in answer.notes):
-            console().print(f"note: {note}")
         if allowed is not None:
             console().print(f"largest retention without such a breach: {allowed:.4g}")
 

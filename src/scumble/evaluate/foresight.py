@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from scumble.evaluate.measured import labels
 from scumble.evaluate.truth import Truth
 from scumble.forecast import expected, shares_of
 from scumble.mechanisms import Plan
+from scumble.query.coarse import ask_coarse
 from scumble.query.compile import Published
 
 
@@ -91,6 +93,7 @@ class Foresight:
 
     def _answer(self, sql: str, published: Published, shares: Any) -> Estimates | None:
         try:
-            return expected(sql, published, shares, self._engine, self._level)
+            ask = partial(expected, published=published, shares=shares, engine=self._engine, level=self._level)
+            return ask_coarse(sql, published.columns, self._truth.coarse, ask)
         except NotEstimable:
             return None

@@ -2,16 +2,21 @@
 
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scumble.coarse import Steps
 from scumble.entropy import Entropy
 from scumble.errors import QueryError
 from scumble.evaluate.attacker import met
 from scumble.evaluate.measured import FLOORS, Measured, Truths
 from scumble.evaluate.truth import Truth
 from scumble.evaluate.utility import reconstruction
+from scumble.query.coarse import numbers_in_steps
 from scumble.release.manifest import read_manifest
 from scumble.release.press import Coinage
 from scumble.release.publish import publish_table
@@ -32,12 +37,15 @@ class Bench:
     truths: Truths
     folder: str
     seed: int
+    table: pa.Table
+    """What is published."""
 
     @classmethod
     def of(cls, truth: Truth, specs: Sequence[Spec], truths: Truths, folder: str, seed: int) -> "Bench":
-        """The truth's table has its columns coarsened already, and no others than are published."""
-        plain = [spec.model_copy(update={"table": None, "columns": _done(spec)}) for spec in specs]
-        return cls(truth, plain, truths, folder, seed)
+        """The truth's table has its columns coarsened already, and no others than are published; steps are taken once more, so that releases know of them."""
+        steps = numbers_in_steps(truth.coarse)
+        plain = [spec.model_copy(update={"table": None, "columns": _done(spec, steps)}) for spec in specs]
+        return cls(truth, plain, truths, folder, seed, _inside(truth.table, steps))
 
     def publish(self, task: Task, folder: Path) -> Release:
         """Publishes with coins of its own for each trial, whichever process makes it."""
@@ -45,12 +53,24 @@ class Bench:
         seed = int(Entropy.seeded(self.seed).stream("trial", number, repetition).integers(1, 32)[0])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the plan's, said once where it was made
-            publish_table(read(self.truth.table), self.specs[number], folder, Coinage(Entropy.seeded(seed)))
+            publish_table(read(self.table), self.specs[number], folder, Coinage(Entropy.seeded(seed)))
         return Release(folder, read_manifest(folder))
 
 
-def _done(spec: Spec) -> dict[str, object]:
-    return {name: spec.columns[name].model_copy(update={"coarsen": None}) for name in spec.published}
+def _done(spec: Spec, steps: Mapping[str, Steps]) -> dict[str, object]:
+    left = {name: steps[name].how if name in steps else None for name in spec.published}
+    return {name: spec.columns[name].model_copy(update={"coarsen": how}) for name, how in left.items()}
+
+
+def _inside(table: pa.Table, steps: Mapping[str, Steps]) -> pa.Table:
+    """Columns in steps moved off their lower ends, so that no rounding lets a value fall into the step below."""
+    for name, own in steps.items():
+        middle = own.reach // 2 if own.whole else own.reach / 2
+        column = table.column(name)
+        table = table.set_column(
+            table.column_names.index(name), name, pc.add(column, pa.scalar(middle).cast(column.type))
+        )
+    return table
 
 
 def answered(bench: Bench, task: Task) -> Measured:

@@ -1,7 +1,7 @@
 """The raw table as a release would show it if no coin were flipped: what answers are compared with."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ import sqlglot
 from scumble.domain import Domain
 from scumble.engines.duckdb import exact
 from scumble.errors import ParameterError
+from scumble.forecast import coarse_columns
+from scumble.query.coarse import Coarse, numbers_in_steps
+from scumble.query.middle import at_middles
 from scumble.query.parse import Group, parse
 from scumble.release.encode import prepared
 from scumble.release.publish import profile
@@ -34,6 +37,8 @@ class Truth:
     public: Sequence[str]
     sensitive: Sequence[str]
     domains: Mapping[str, Domain]
+    coarse: Mapping[str, Coarse] = field(default_factory=dict)
+    """The columns that were made coarser."""
 
     @classmethod
     def of(cls, raw: Any, against: "Spec | Release | Truth | str | Path | None" = None) -> "Truth":
@@ -59,7 +64,7 @@ class Truth:
         plain = spec.model_copy(update={"mechanism": "uniform"}).for_schema(table.schema)
         domains = profile(table, plain).domains
         public = [name for name in plain.published if name not in domains]
-        return cls(prepared(table, plain, domains), public, plain.sensitive, domains)
+        return cls(prepared(table, plain, domains), public, plain.sensitive, domains, coarse_columns(table, plain))
 
     @classmethod
     def of_release(cls, table: Table, release: Release) -> "Truth":
@@ -69,7 +74,7 @@ class Truth:
         kept = {c.name: ColumnSpec.model_validate({"role": "public", "coarsen": c.coarsened}) for c in records}
         sensitive = [c.name for c in records if c.role in ("sensitive", "apart")] or list(domains)
         public = [c.name for c in records if c.name not in sensitive]
-        return cls(prepared(table, Spec(columns=kept), domains), public, sensitive, domains)
+        return cls(prepared(table, Spec(columns=kept), domains), public, sensitive, domains, release.coarse)
 
     @property
     def rows(self) -> int:
@@ -85,10 +90,11 @@ class Truth:
     def answer(self, sql: str) -> dict[Key, tuple[float, list[float]]]:
         """The true answer to a question: for each line its rows, and its numbers in the order of the aggregates.
 
-        ORDER BY and LIMIT are left out, so that every line of an answer finds its truth.
+        ORDER BY and LIMIT are left out, so that every line of an answer finds its truth. Columns in steps are summed at the middles of these.
         """
-        outputs = parse(sql, self.table.column_names).outputs
-        select = sqlglot.parse_one(sql, read="duckdb")
+        names = self.table.column_names
+        outputs = parse(sql, names).outputs
+        select = at_middles(sqlglot.parse_one(sql, read="duckdb"), names, numbers_in_steps(self.coarse))
         for part in ("order", "limit", "offset"):
             select.set(part, None)
         found = exact(select.select(f'COUNT(*) AS "{ROWS}"').sql(dialect="duckdb"), self.table)

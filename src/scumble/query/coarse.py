@@ -1,10 +1,10 @@
 """Questions to columns that were published coarser: what an answer is of, where that is not what was asked.
 
-A bound that falls inside a step takes the step whole or leaves it out whole, a value inside of it is found nowhere, and an average is of lower
-ends. Such answers are computed from public columns alone and still not what the table would say: a note tells so, and what to ask instead.
+A bound that falls inside a step takes the step whole or leaves it out whole, a value inside of it is found nowhere, and an average is of middles
+(middle.py). Such answers are computed from public columns alone and still not what the table would say: a note tells so, and what to ask instead.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,9 @@ from sqlglot import exp
 
 from scumble.coarse import Steps, label_of, labels, shown, steps, words
 from scumble.errors import did_you_mean
-from scumble.parameters import number
-from scumble.query.parse import Query
+from scumble.estimate import Estimates
+from scumble.query.middle import in_middles, monotone
+from scumble.query.parse import Query, parse
 from scumble.schema import Coarsen
 
 ORDER: dict[type[exp.Expression], tuple[bool, bool]] = {
@@ -53,7 +54,28 @@ class Coarse:
         return steps(self.how, self.type)
 
 
-def coarse_notes(query: Query, columns: Mapping[str, Coarse]) -> list[str]:
+def ask_coarse(
+    sql: str, names: Sequence[str], columns: Mapping[str, Coarse], ask: Callable[[str], Estimates]
+) -> Estimates:
+    """The answer to a question about columns of which some were coarsened, with what to know of it.
+
+    names   of all columns that a question may name
+    ask     what answers a question as it stands
+    """
+    if not columns:
+        return ask(sql)
+    query = parse(sql, names)  # what cannot be answered is refused in the words of the asker
+    answer = in_middles(sql, names, numbers_in_steps(columns), ask)
+    answer.notes[:0] = _notes(query, columns)
+    return answer
+
+
+def numbers_in_steps(columns: Mapping[str, Coarse]) -> dict[str, Steps]:
+    """The steps of the columns that have numbers in them."""
+    return {name: own for name, each in columns.items() if (own := each.steps) is not None and not own.dated}
+
+
+def _notes(query: Query, columns: Mapping[str, Coarse]) -> list[str]:
     """What to know of an answer about coarsened columns, each thing once."""
     found: dict[str, list[str]] = {}
     for name, complaint in _complaints(query, columns):
@@ -74,7 +96,7 @@ def _complaints(query: Query, columns: Mapping[str, Coarse]) -> Iterator[tuple[s
         if aggregate.kind == "count" or aggregate.value is None:
             continue
         for name in _names(aggregate.value, columns):
-            if (own := columns[name].steps) is not None and not own.dated:
+            if (own := numbers_in_steps(columns).get(name)) is not None:
                 yield name, _summed(aggregate.kind, aggregate.value, own)
     for group in query.groups:
         yield from ((name, "") for name in _names(group.expression, columns) if columns[name].steps is not None)
@@ -85,14 +107,16 @@ def _names(expression: exp.Expression, columns: Mapping[str, Coarse]) -> list[st
 
 
 def _summed(kind: str, value: exp.Expression, own: Steps) -> str:
-    width = number(own.how.bins, "bins")
-    most = width - 1 if own.whole else width
     asked = f"{kind.upper()}({_sql(value)})"
-    if not isinstance(value.unnest(), exp.Column):
+    if monotone(value) is None:
         return f"{asked} is of the lower ends"
+    half = own.reach / 2
     each = "" if kind == "avg" else " a row"
-    even = f"by about {shown(most / 2)}{each} where values lie evenly"
-    return f"{asked} is of the lower ends; the true one is higher by up to {shown(most)}{each}, {even}"
+    wide = f"{shown(half)}{each} either way" if isinstance(value.unnest(), exp.Column) else "wherever that is"
+    return (
+        f"{asked} takes each value as the middle of its step, {shown(half)} above the lower end; the interval covers every place in it, "
+        f"{wide}, which ± se does not count"
+    )
 
 
 def _compared(comparison: exp.Expression, column: Coarse) -> Iterator[str]:

@@ -17,7 +17,7 @@ from scumble.display import Card, Shown
 from scumble.engines.engine import TABLE, Engine
 from scumble.errors import ChangedRelease, ParameterError, ReleaseError
 from scumble.estimate import Estimates
-from scumble.query.coarse import Coarse, coarse_notes
+from scumble.query.coarse import Coarse, ask_coarse
 from scumble.query.compile import Published
 from scumble.query.counts import CountedRelease
 from scumble.release import describe
@@ -38,12 +38,7 @@ class Release(Shown):
         level   how often an interval holds the truth
         method  "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
         """
-        answer = self._ask(sql, level, method)
-        if self._coarse:
-            from scumble.query.parse import parse
-
-            answer.notes[:0] = coarse_notes(parse(sql, self._asked), self._coarse)
-        return answer
+        return ask_coarse(sql, self._asked, self.coarse, partial(self._ask, level=level, method=method))
 
     def _ask(self, sql: str, level: Any, method: str) -> Estimates:
         from scumble.query.answer import ask
@@ -62,7 +57,7 @@ class Release(Shown):
         return list(dict.fromkeys(column.of or column.name for column in self.manifest.columns))
 
     @cached_property
-    def _coarse(self) -> dict[str, Coarse]:
+    def coarse(self) -> dict[str, Coarse]:
         """The columns whose values stand for several of the table."""
         named = {column.of or column.name: column for column in self.manifest.columns}
         return {name: Coarse(name, c.coarsened, c.type) for name, c in named.items() if c.coarsened is not None}

@@ -1,0 +1,112 @@
+"""Sums and averages of columns that were published in steps: each value is taken as the middle of its step, the interval reaches to both ends.
+
+A value v that was published as the lower end l of a step of width w lies between l and u = l + w (l + w - 1 for whole numbers). Whatever place
+values have in their steps, for an expression E that rises or falls with v all the way
+
+    SUM(E(v)) lies between SUM(E(l)) and SUM(E(u)),      AVG(E(v)) between AVG(E(l)) and AVG(E(u))
+
+so the question is asked three times in one: in the middles, which is the answer, at the lower and at the upper ends, whose intervals hold its own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import sqlglot
+from sqlglot import exp
+
+from scumble.coarse import Steps
+from scumble.estimate import STEPS, Estimate, Estimates
+
+ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
+ENDS = ("scumble lower {}", "scumble upper {}")
+"""The names of an aggregate at the ends, while it is asked."""
+
+
+def in_middles(
+    sql: str, names: Sequence[str], columns: Mapping[str, Steps], ask: Callable[[str], Estimates]
+) -> Estimates:
+    """The answer to a question, its sums and averages of stepped columns taken in the middles.
+
+    names     of all columns that a question may name
+    columns   those that were published in steps of numbers
+    ask       what answers a question as it stands
+    """
+    select, known = sqlglot.parse_one(sql, read="duckdb"), _known(names)
+    ends = [
+        _shifted(item.unalias(), shift).as_(name.format(place), quoted=True)
+        for place, item in enumerate(select.expressions)
+        if (own := _steps(item.unalias(), columns, known)) is not None
+        for name, shift in zip(ENDS, (0.0, own.reach), strict=True)
+    ]
+    if not ends:
+        return ask(sql)
+    return _put_together(ask(at_middles(select, names, columns).select(*ends).sql(dialect="duckdb")), len(ends))
+
+
+def at_middles(select: exp.Select, names: Sequence[str], columns: Mapping[str, Steps]) -> exp.Select:
+    """The question with its sums and averages of stepped columns, also those of ORDER BY, at the middles of steps."""
+    moved, known = select.copy(), _known(names)
+    for aggregate in list(moved.find_all(exp.Sum, exp.Avg)):
+        if (own := _steps(aggregate, columns, known)) is not None:
+            aggregate.replace(_shifted(aggregate, own.reach / 2))
+    return moved
+
+
+def _known(names: Sequence[str]) -> dict[str, str]:
+    return {name.lower(): name for name in names} | {name: name for name in names}
+
+
+def monotone(value: exp.Expression | None) -> exp.Column | None:
+    """The column that an expression is a rising or falling line of: one column, and constants that are added, subtracted, multiplied or divided by."""
+    inner = value.unnest() if isinstance(value, exp.Expression) else None
+    if isinstance(inner, exp.Column):
+        return inner
+    if isinstance(inner, exp.Neg):
+        return monotone(inner.this)
+    if not isinstance(inner, ARITHMETIC):
+        return None
+    left, right = inner.this, inner.expression
+    if _constant(right):
+        return monotone(left)
+    return monotone(right) if _constant(left) and not isinstance(inner, exp.Div) else None
+
+
+def _constant(side: exp.Expression) -> bool:
+    inner = side.unnest()
+    return _constant(inner.this) if isinstance(inner, exp.Neg) else isinstance(inner, exp.Literal) and inner.is_number
+
+
+def _steps(aggregate: exp.Expression, columns: Mapping[str, Steps], known: Mapping[str, str]) -> Steps | None:
+    """The steps of the column that is summed or averaged."""
+    column = monotone(aggregate.this) if isinstance(aggregate, exp.Sum | exp.Avg) else None
+    if column is None:
+        return None
+    return columns.get(known.get(column.name) or known.get(column.name.lower(), ""))
+
+
+def _shifted(aggregate: exp.Expression, by: float) -> exp.Expression:
+    """The same of values that are higher."""
+    moved = aggregate.copy()
+    for column in list(moved.find_all(exp.Column)):
+        more = exp.cast(exp.Literal.number(by), "DOUBLE")
+        column.replace(exp.paren(exp.Add(this=column.copy(), expression=more)))
+    return moved
+
+
+def _put_together(answer: Estimates, ends: int) -> Estimates:
+    """The answer without the ends, which stand last, and whose intervals are in those of the others."""
+    shown, reached = answer.columns[:-ends], {e.name: e for e in answer.estimates[-ends:]}
+    kept = [_widened(e, *_ends(shown.index(e.name), reached)) for e in answer.estimates[:-ends]]
+    return Estimates(shown, answer.groups, kept, answer.level, answer.notes)
+
+
+def _ends(place: int, reached: Mapping[str, Estimate]) -> list[Estimate]:
+    return [reached[name] for end in ENDS if (name := end.format(place)) in reached]
+
+
+def _widened(middle: Estimate, *ends: Estimate) -> Estimate:
+    if not ends:
+        return middle
+    low, high = np.min([e.low for e in ends], axis=0), np.max([e.high for e in ends], axis=0)
+    return replace(middle, low=low, high=high, method=STEPS if middle.exact else middle.method)
