@@ -14,6 +14,7 @@ from scumble.query.likelihood import maximize, plain
 
 NUMBERS = "SELECT COUNT(*) AS n FROM {} WHERE a BETWEEN 10 AND 60 AND b < 30 AND c IN (1, 2, 3) AND d >= 5"
 CHOSEN = {"a": range(10, 61), "b": range(30), "c": range(1, 4), "d": range(5, 20)}
+FRACTIONS = "SELECT COUNT(*) AS n FROM {} WHERE a BETWEEN 1.0 AND 6.0 AND b < 3.0 AND c IN (0.1, 0.2, 0.3) AND d >= 0.5"
 WORDS = "SELECT COUNT(*) AS n FROM {} WHERE " + " AND ".join(
     f"{name} IN ({', '.join(repr(f'v{i}') for i in chosen)})" for name, chosen in CHOSEN.items()
 )
@@ -38,7 +39,9 @@ SIZES = {"a": 100, "b": 50, "c": 8, "d": 20}
 def figures() -> Iterator[Figure]:
     numbers = {name: {"low": 0, "high": size - 1} for name, size in SIZES.items()}
     words = {name: [f"v{i}" for i in range(size)] for name, size in SIZES.items()}
+    tenths = {name: {"low": 0, "high": str((size - 1) / 10), "step": "0.1"} for name, size in SIZES.items()}
     yield counted("numbers", NUMBERS, "(hash(i + {}) % {})::INT", numbers)
+    yield counted("fractions", FRACTIONS, "((hash(i + {}) % {}) / 10.0)::DOUBLE", tenths)
     yield counted("words", WORDS, "'v' || (hash(i + {}) % {})", words)
     yield from likelihoods()
 

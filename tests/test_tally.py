@@ -59,7 +59,22 @@ def by_hand(files: list[Path], axes: list[Perturbed]) -> list[int]:
     return list(np.bincount(places, minlength=int(np.prod([each.count for each in axes]))))
 
 
-@pytest.mark.parametrize("name", sorted(DOMAINS))
+def ranges(name: str, count: int) -> Perturbed:
+    """Cells that are ranges, up and down."""
+    domain = DOMAINS[name]
+    cells = np.array([*range(count), *reversed(range(count))])[np.arange(domain.size) * 2 * count // domain.size]
+    return Perturbed(name, domain, cells, count)
+
+
+@pytest.mark.parametrize("name", [name for name, domain in DOMAINS.items() if isinstance(domain, Grid)])
+def test_ranges_of_a_grid_are_counted(name: str, files: list[Path]) -> None:
+    axes = [axis("word", 4), ranges(name, 4), axis("maybe", 3)]
+    counts = tally(files, axes)
+    assert counts is not None
+    assert counts.tolist() == by_hand(files, axes)
+
+
+@pytest.mark.parametrize("name", [name for name in DOMAINS if name not in ("tenth", "half")])
 def test_columns_of_every_type_are_counted(name: str, files: list[Path]) -> None:
     axes = [axis(name, 3), axis("word" if name != "word" else "byte", 4)]
     counts = tally(files, axes)
@@ -80,13 +95,24 @@ def test_any_number_of_cells_is_counted(counts: tuple[int, ...], files: list[Pat
 
 def test_a_single_column_or_very_many_cells_are_left_to_a_statement(files: list[Path]) -> None:
     assert tally(files, [axis("word", 3)]) is None
+    assert tally(files, [axis("word", 3), axis("tenth", 2)]) is None  # a fraction is hardly ever looked up
     assert tally(files, [axis("word", 3), axis("maybe", 1)]) is None
     assert tally(files, [axis("year", 131), axis("id", 100), axis("word", 6)]) is None
     assert MOST_CELLS < 131 * 100 * 6
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("year", 2031), ("year", 1899), ("fives", 7), ("wide", 71), ("word", "w99"), ("tenth", 20.1)]
+    ("name", "value"),
+    [
+        ("year", 2031),
+        ("year", 1899),
+        ("byte", None),
+        ("fives", 7),
+        ("wide", 71),
+        ("word", "w99"),
+        ("tenth", 20.1),
+        ("tenth", np.nan),
+    ],
 )
 def test_a_value_outside_the_domain_is_left_to_a_statement(
     name: str, value: object, files: list[Path], tmp_path: Path
@@ -98,7 +124,7 @@ def test_a_value_outside_the_domain_is_left_to_a_statement(
     pq.write_table(
         table.set_column(place, table.schema.field(name), pa.array(column, table.schema.field(name).type)), changed
     )
-    axes = [axis(name, 3), axis("byte", 4)]
+    axes = [axis(name, 3) if name != "tenth" else ranges(name, 3), axis("byte", 4)]
     assert tally(files[:1], axes) is not None
     assert tally([changed], axes) is None
 

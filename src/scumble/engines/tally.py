@@ -2,7 +2,7 @@
 
 A question about perturbed columns alone needs no SQL over the rows. Each column becomes the number of its cell by ONE lookup in a table
 over its values (for words over the dictionary that the file has anyway), the numbers are added into one place for each row, and the
-places are counted. An engine that must compare values and group rows does several times that work.
+places are counted. An engine that compares values and groups rows takes about twice as long, and three times with words.
 
 Row groups are counted by as many threads as there are processors, so memory follows the largest of them, not the table.
 """
@@ -26,6 +26,9 @@ MOST_CELLS = 1 << 16
 WIDEST = 1 << 16
 """Whole numbers that a table is made for, at most."""
 
+MOST_ENDS = 8
+"""Ends of ranges of a grid that numbers are compared with, at most."""
+
 Counts = npt.NDArray[np.int64]
 Places = npt.NDArray[np.unsignedinteger]
 
@@ -34,26 +37,29 @@ def tally(files: Sequence[Path], axes: Sequence[Axis]) -> Counts | None:
     """The counts, in the order of the axes; None where a statement is the better way, or the one that says what is wrong with a file."""
     cells = int(np.prod([axis.count for axis in axes], dtype=object))
     told = [axis for axis in axes if axis.count > 1]
-    if len(told) < 2 or cells > MOST_CELLS or not all(_quick(axis.domain) for axis in told):
+    if len(told) < 2 or cells > MOST_CELLS or not all(_quick(axis) for axis in told):
         return None
     columns, unit = list[_Column](), cells
     for axis in told:
         unit //= axis.count
-        numbers = pa.types.is_integer(axis.domain.type)
-        adds = (axis.cells * unit).astype(np.min_scalar_type(cells - 1))
-        columns.append((_Numbers if numbers else _Column)(axis.name, axis.domain, adds))
+        columns.append(_column(axis, (axis.cells * unit).astype(np.min_scalar_type(cells - 1))))
     try:
         return _over_groups(files, columns, cells)
     except (SchemaError, KeyError, OSError, pa.ArrowException):
         return None
 
 
-def _quick(domain: Domain) -> bool:
-    """Whether the values of a domain are looked up faster than compared."""
-    if pa.types.is_integer(domain.type):
-        first, last = _ends(domain)
+def _quick(axis: Axis) -> bool:
+    """Whether a column has a quicker way to its cells than a statement."""
+    if pa.types.is_integer(axis.domain.type):
+        first, last = _ends(axis.domain)
         return last - first < WIDEST and last <= np.iinfo(np.int64).max
-    return is_text(domain.type) or isinstance(domain, Grid)
+    return is_text(axis.domain.type) or _in_ranges(axis)
+
+
+def _in_ranges(axis: Axis) -> bool:
+    """Whether the cells are few ranges of a grid."""
+    return isinstance(axis.domain, Grid) and bool(np.count_nonzero(np.diff(axis.cells)) <= MOST_ENDS)
 
 
 def _ends(domain: Domain) -> tuple[int, int]:
@@ -61,6 +67,12 @@ def _ends(domain: Domain) -> tuple[int, int]:
     numbers = domain.values.drop_null().to_pylist() or [0]
     first = min(numbers)
     return (0 if 0 < first < WIDEST else first), max(numbers)
+
+
+def _column(axis: Axis, adds: Places) -> "_Column":
+    if isinstance(axis.domain, Grid) and _in_ranges(axis):
+        return _Ranges(axis.name, axis.domain, adds)
+    return (_Numbers if pa.types.is_integer(axis.domain.type) else _Column)(axis.name, axis.domain, adds)
 
 
 class _Column:
@@ -103,6 +115,29 @@ class _Numbers(_Column):
         if self._gaps[low : high + 1].any() and self._gaps.take(places, mode="clip").any():
             raise SchemaError(f"column {self.name!r} has values outside its domain")
         return np.asarray(self._adds.take(places, mode="clip"))
+
+
+class _Ranges(_Column):
+    """Numbers of a grid, which are compared with the ends of ranges; these lie halfway between two points."""
+
+    def __init__(self, name: str, domain: Grid, adds: Places) -> None:
+        super().__init__(name, domain, adds)
+        points, last = domain.numbers, np.flatnonzero(np.diff(adds.astype(np.int64)))
+        self._ends = [float(end) for end in (points[last] + points[last + 1]) / 2]
+        self._steps = np.diff(adds)[last]  # a step down is a large step up: the sum comes round to it
+        self._low, self._high = points[0] - (points[1] - points[0]) / 2, points[-1] + (points[1] - points[0]) / 2
+
+    def places(self, values: pa.Array) -> Places:
+        """What each row adds."""
+        if values.null_count or not len(values):
+            return super().places(values)
+        numbers = values.to_numpy()
+        if not (self._low < numbers.min() and numbers.max() < self._high):  # nor is NaN
+            raise SchemaError(f"column {self.name!r} has values outside its domain")
+        places = np.full(len(numbers), self.adds[0])
+        for end, step in zip(self._ends, self._steps, strict=True):
+            places += (numbers > end).view(np.uint8) * step
+        return places
 
 
 def _over_groups(files: Sequence[Path], columns: Sequence[_Column], cells: int) -> Counts:

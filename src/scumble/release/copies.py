@@ -67,7 +67,7 @@ def write_copies(tuples: pa.Table, counts: Counts, folder: Path, name: str) -> l
 
 
 def _write(narrow: pa.Table, ends: Counts, start: int, end: int, folder: Path, path: str) -> FileRecord:
-    with parquet_writer(folder / path, narrow.schema, repetitive=True) as writer:
+    with parquet_writer(folder / path, narrow.schema) as writer:
         for a, b in _pieces(start, end):
             first, times = copies(ends, a, b)
             part = narrow.slice(first, len(times))

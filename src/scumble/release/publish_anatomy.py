@@ -88,7 +88,7 @@ def _rows(job: Job, columns: list[Column], parts: list[Part], made: Anatomy) -> 
 
 def _values(job: Job, held: pa.Table) -> FileRecord:
     """How often each value is in each bucket, in the order of the buckets and of the domain."""
-    with parquet_writer(job.folder / "values.parquet", held.schema, repetitive=True) as writer:
+    with parquet_writer(job.folder / "values.parquet", held.schema) as writer:
         writer.write_table(held)
     return file_record(job.folder, "values.parquet", len(held))
 

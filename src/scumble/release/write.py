@@ -22,6 +22,9 @@ from scumble.release.shuffle import Buckets, alike
 PART_ROWS = 4_000_000
 """Rows of a data file, about: larger tables have several, written side by side."""
 
+MOST_LISTED = 1 << 16
+"""Values of a perturbed column that a file lists, at most."""
+
 LOOK = 0.1
 """Seconds after which the progress of writing is told anew."""
 
@@ -75,6 +78,16 @@ class Shelf:
             return bool(column.domain.values.null_count)
         return self._buckets.missing[column.name]
 
+    def _repetitive(self) -> list[str]:
+        """Columns of few values in many rows, which are smaller and read faster where a file lists these once."""
+        columns = zip(self._columns, self.schema(), strict=True)
+        return [
+            field.name
+            for column, field in columns
+            if (isinstance(column, SensitiveColumn) and column.domain.size <= MOST_LISTED)
+            or not (pa.types.is_floating(field.type) or is_text(field.type))
+        ]
+
     def _parts(self) -> list[tuple[str, range]]:
         buckets = len(self._buckets)
         count = min(buckets, 1 << (int(self._buckets.rows.sum()) // PART_ROWS).bit_length())
@@ -88,7 +101,7 @@ class Shelf:
 
     def _write_part(self, path: str, buckets: range) -> FileRecord:
         rows, schema = 0, self.schema()
-        with parquet_writer(self._folder / path, schema) as writer:
+        with parquet_writer(self._folder / path, schema, self._repetitive()) as writer:
             for index in buckets:
                 if self._stopped.is_set():
                     raise CancelledError
@@ -111,9 +124,12 @@ class Shelf:
         return written.take(pa.array(order))
 
 
-def parquet_writer(path: Path, schema: pa.Schema, *, repetitive: bool = False) -> pq.ParquetWriter:
-    """No statistics (a shuffled table cannot use them), no pandas index, no path: of metadata only the types that came in."""
-    worth = repetitive or [f.name for f in schema if not pa.types.is_floating(f.type) and not is_text(f.type)]
+def parquet_writer(path: Path, schema: pa.Schema, repetitive: list[str] | None = None) -> pq.ParquetWriter:
+    """No statistics (a shuffled table cannot use them), no pandas index, no path: of metadata only the types that came in.
+
+    repetitive   the columns whose values are listed once in the file; all when absent
+    """
+    worth = True if repetitive is None else repetitive
     writer = pq.ParquetWriter(
         path, schema, compression="snappy", use_dictionary=worth, write_statistics=False, store_schema=False, **PAGES
     )
