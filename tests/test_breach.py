@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scumble import Channel
 from scumble.errors import ParameterError
-from scumble.privacy.breach import breach_limit, identity_safe, largest_retention
+from scumble.privacy.breach import breach_limit, identity_safe, largest_retention, product_limit, product_retention
 from scumble.privacy.reconstructability import condition_number, rows_needed
 
 inner = st.floats(0.01, 0.99)
@@ -40,6 +40,49 @@ def test_one_column_has_no_breach_below_the_limit(p, rho, prior, share):
     posterior = (prior * (1 - p) * share + p * prior) / ((1 - p) * share + p * prior)
     if prior / share <= breach_limit(p, rho1, rho2, shares=[share]):
         assert posterior <= rho2 + 1e-9
+
+
+def worst_posterior(retentions, shares, prior):
+    """Of a product of sets, where whoever is not in it is in none of its sets."""
+    hit, miss = (math.prod((1 - p) * m + p * kept for p, m in zip(retentions, shares, strict=True)) for kept in (1, 0))
+    return hit * prior / (hit * prior + miss * (1 - prior))
+
+
+columns = st.lists(st.tuples(inner, st.floats(0.001, 0.999)), min_size=1, max_size=4)
+
+
+@given(columns, rhos)
+def test_no_product_of_sets_has_a_breach_below_the_limit_of_all(columns, rho):
+    """Whatever the shares: the largest prior that s and rho1 allow gives at most rho2."""
+    (retentions, shares), (rho1, rho2) = zip(*columns, strict=True), rho
+    s = product_limit(retentions, rho1, rho2)
+    if s > 0:
+        assert worst_posterior(retentions, shares, min(rho1, s * math.prod(shares))) <= rho2 + 1e-9
+
+
+@pytest.mark.parametrize("retentions", [[0.2], [0.2, 0.2], [0.3, 0.5, 0.4]])
+def test_the_limit_of_all_products_is_reached(retentions):
+    """One set as rare as s allows, the others next to everything: 1% above the limit there is a breach, 1% below there is none."""
+    rho1, rho2 = 0.1, 0.95
+    limit, place = product_limit(retentions, rho1, rho2), int(np.argmax(retentions))
+    for s, breached in ((1.01 * limit, True), (0.99 * limit, False)):
+        shares = [rho1 / s if i == place else 1 - 1e-6 for i in range(len(retentions))]
+        assert (worst_posterior(retentions, shares, rho1 * (1 - 1e-6)) >= rho2) is breached
+
+
+def test_the_limit_of_small_sets_does_not_hold_for_larger_ones():
+    """At the retention that avoids (15, 0.1, 0.95) for small sets of three columns, sets of a fifth of each column are breached."""
+    small, every = largest_retention(15, 0.1, 0.95, k=3), product_retention(15, 0.1, 0.95, 3)
+    shares = [(0.0999 / 14.99) ** (1 / 3)] * 3
+    assert 0.0999 / math.prod(shares) < 15
+    assert worst_posterior([small] * 3, shares, 0.0999) > 0.95 > worst_posterior([every] * 3, shares, 0.0999)
+
+
+def test_the_limit_of_one_column_is_the_same_for_all_products():
+    assert product_limit([0.3], 0.2, 0.9) == pytest.approx(breach_limit(0.3, 0.2, 0.9))
+    assert product_limit([0, 0], 0.2, 0.9) == math.inf
+    assert product_limit([0.9] * 5, 0.2, 0.9) == 0
+    assert product_limit([product_retention(3, 0.2, 0.9, 4)] * 4, 0.2, 0.9) == pytest.approx(3)
 
 
 def test_the_limit_of_one_column_is_reached():

@@ -38,7 +38,7 @@ def command(
     else:
         print_card(found.card())
         if allowed is not None:
-            console().print(f"largest retention without such a breach: {allowed:.4g}")
+            console().print(_told(*allowed, len(found.outlooks)))
 
 
 def _lines(file: Path) -> list[str]:
@@ -48,18 +48,27 @@ def _lines(file: Path) -> list[str]:
         raise ParameterError(f"there is no file {str(file)!r} with questions") from None
 
 
-def _allowed(breach: str | None, columns: int) -> float | None:
-    from scumble.privacy.breach import largest_retention
+def _told(any_set: float, small: float, columns: int) -> str:
+    said = f"largest retention without such a breach: {any_set:.4g}"
+    if columns == 1:
+        return said
+    return f"{said}, whatever the sets of values (one a column); {small:.4g} for sets that are a small share of each column"
+
+
+def _allowed(breach: str | None, columns: int) -> tuple[float, float] | None:
+    """The largest retention for any product of sets, and for products of small ones."""
+    from scumble.privacy.breach import largest_retention, product_retention
 
     if breach is None:
         return None
     parts = breach.split(",")
     if len(parts) != 3:
         raise ParameterError(f"--breach takes S,RHO1,RHO2, such as 20,0.1,0.95, not {breach!r}")
-    return largest_retention(parts[0], parts[1], parts[2], k=columns)
+    s, rho1, rho2 = parts
+    return product_retention(s, rho1, rho2, columns), largest_retention(s, rho1, rho2, k=columns)
 
 
-def _json(found: Any, allowed: float | None) -> dict[str, Any]:
+def _json(found: Any, allowed: tuple[float, float] | None) -> dict[str, Any]:
     return {
         "rows": found.rows,
         "mechanism": found.plan.mechanism,
@@ -67,7 +76,8 @@ def _json(found: Any, allowed: float | None) -> dict[str, Any]:
         "warnings": found.plan.warnings,
         "columns": [outlook.__dict__ for outlook in found.outlooks],
         "condition": found.condition,
-        "largest_retention": allowed,
+        "largest_retention": allowed and allowed[0],
+        "largest_retention_of_small_sets": allowed and allowed[1],
         "answers": [
             {"question": sql, "rows": answer.to_list(), "notes": answer.notes} for sql, answer in found.answers
         ],

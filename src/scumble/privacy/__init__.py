@@ -10,6 +10,8 @@ LATER = {
     "condition_number": "scumble.privacy.reconstructability",
     "identity_safe": "scumble.privacy.breach",
     "largest_retention": "scumble.privacy.breach",
+    "product_limit": "scumble.privacy.breach",
+    "product_retention": "scumble.privacy.breach",
     "rows_needed": "scumble.privacy.reconstructability",
     "sample_size": "scumble.privacy.reconstruction",
 }

@@ -11,7 +11,14 @@ retention p there is none, for any prior,
     S = S_1 x .. x S_k  if  s <= rho2 (1-rho1) (1-p)^k / ((1-rho2) prod_i ((1-p) m_i + p))
 
 where m_i = the replacement probability of S_i, `shares`; the second is largest for small shares. For one column with a given share
-both hold, and the better one is taken: 68 and, for a small share, 68.4 at p = 0.2 and (0.1, 0.95).
+both hold, and the better one is taken: 68 and, for a small share, 68.4 at p = 0.2 and (0.1, 0.95). For products of sets whatever their shares
+
+    any S = S_1 x .. x S_k  if  s <= min_i (C prod_j (1-p_j) - (1-p_i) rho1) / p_i,        C = rho2 (1-rho1) / (1-rho2)
+
+which is the first line for one column. The second line, times m_S, says p_S <= C prod (1-p_j) m_j / ((1-p_j) m_j + p_j), whose right side rises with
+every share; where s m_S > rho1 the prior is at most rho1, so the worst shares have m_S = rho1 / s (or 1, if that is less). On that surface
+log ((1-p_j) m_j + p_j) is convex in log m_j, so that the sum is largest in a corner: one share rho1 / s, all others next to 1. An attacker gets there with a
+belief in people who are in none of the sets, however large these are.
 
 The notion conditions on "published in S", not on the value that was seen, and so says less than `rho.posteriors`, which
 belongs beside it wherever it is printed.
@@ -53,16 +60,39 @@ def largest_retention(s: Any, rho1: Any, rho2: Any, k: int = 1, shares: Sequence
     >>> round(largest_retention(68, 0.1, 0.95), 9), round(largest_retention(273.6, 0.1, 0.95, k=2), 9)
     (0.2, 0.2)
     """
-    wanted, sizes = number(s, "s"), _shares(k, shares)
-    if wanted <= 0:
-        raise ParameterError(
-            f"s must be above 0, not {s}: it is the prior of a set divided by its share of the replacements"
-        )
+    wanted, sizes = _positive(s), _shares(k, shares)
     several = _undiluted(wanted / _several(rho1, rho2), sizes)
     if len(sizes) > 1:
         return several
     one = _undiluted(wanted / _one(rho1, rho2), [0.0])
     return one if shares is None else max(one, several)
+
+
+def product_limit(retentions: Sequence[Any], rho1: Any, rho2: Any) -> float:
+    """The largest s without an (s, rho1, rho2)-breach of any product of sets, one set a column; 0 where there is none.
+
+    retentions   those of the columns, which may differ
+
+    >>> round(product_limit([0.2], 0.1, 0.95), 9), round(product_limit([0.2, 0.2], 0.1, 0.95), 9)
+    (68.0, 54.32)
+    """
+    kept = [probability(p, "a retention") for p in retentions]
+    bound, low = _several(rho1, rho2) * math.prod(1 - p for p in kept), number(rho1, "rho1")
+    return max(0.0, min(((bound - (1 - p) * low) / p for p in kept if p > 0), default=math.inf))
+
+
+def product_retention(s: Any, rho1: Any, rho2: Any, k: int) -> float:
+    """The largest retention of k columns without an (s, rho1, rho2)-breach of any product of sets.
+
+    >>> round(product_retention(68, 0.1, 0.95, 1), 9), round(product_retention(54.32, 0.1, 0.95, 2), 9)
+    (0.2, 0.2)
+    """
+    wanted, bound, low = _positive(s), _several(rho1, rho2), number(rho1, "rho1")
+    _shares(k, None)
+
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda p: bound * (1 - p) ** k - (1 - p) * low - wanted * p, 0.0, 1.0, xtol=1e-15))
 
 
 def identity_safe(p: Any, rho1: Any, rho2: Any) -> bool:
@@ -92,6 +122,15 @@ def swapping_posterior(p: Any, prior: Any, rows: float = math.inf) -> float:
     retain, share = probability(p, "p"), probability(prior, "prior")
     own = (1 - share) * (retain - retain**rows) / (rows - 1) if 1 < rows < math.inf else 0.0
     return retain + (1 - retain) * share + own
+
+
+def _positive(s: Any) -> float:
+    wanted = number(s, "s")
+    if wanted <= 0:
+        raise ParameterError(
+            f"s must be above 0, not {s}: it is the prior of a set divided by its share of the replacements"
+        )
+    return wanted
 
 
 def _one(rho1: Any, rho2: Any) -> float:
