@@ -17,6 +17,8 @@ import pytest
 
 import scumble
 from scumble.errors import ParameterError, ReleaseError, SchemaError, TableError
+from scumble.mechanisms.checks import holds
+from scumble.privacy.breach import product_limit
 
 Publish = Callable[..., scumble.Release]
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
@@ -276,6 +278,22 @@ def test_a_column_with_its_own_target_is_promised_alone(publish_simply: Publish)
         assert "alone" in guarantee.statement
         assert "not used" in guarantee.conditions[-1]
     assert not any(g.kind == "breach" for g in release.manifest.guarantees)
+    (product,) = (g for g in release.manifest.guarantees if g.kind == "product_breach")
+    assert "a set of values of each of them" in product.statement
+
+
+def test_a_breach_of_several_columns_is_stated_by_the_limit_of_all_sets(publish_simply: Publish) -> None:
+    """Each with its own retention; where rows are hardly perturbed nothing can be said, and nothing is."""
+    domains = {"disease": DISEASES, "smoker": [False, True]}
+    retain = {"disease": 0.5, "smoker": 0.25}
+    release = publish_simply(sensitive=["disease", "smoker"], domains=domains, retain=retain)
+    (stated,) = (g for g in release.manifest.guarantees if g.kind == "product_breach")
+    assert stated.parameters["s"] == pytest.approx(product_limit([0.5, 0.25], 0.1, 0.95), rel=1e-6)
+    assert holds(stated, release.strata)
+    more = stated.model_copy(update={"parameters": {**stated.parameters, "s": 1.01 * stated.parameters["s"]}})
+    assert not holds(more, release.strata)
+    release = publish_simply(sensitive=["disease", "smoker"], domains=domains, retain=0.99)
+    assert [g.kind for g in release.manifest.guarantees] == ["amplification"]
 
 
 def test_words_that_no_row_has_are_not_in_the_bytes(tmp_path: Path) -> None:
@@ -317,7 +335,7 @@ def test_several_sensitive_columns_share_the_target(publish_simply: Publish) -> 
     channels = shared.manifest.channels
     assert channels["disease"].amplification == pytest.approx(3, rel=1e-6)
     assert channels["disease"].amplification * channels["smoker"].amplification <= 9
-    assert {g.kind for g in shared.manifest.guarantees} == {"rho", "amplification"}
+    assert {g.kind for g in shared.manifest.guarantees} == {"rho", "amplification", "product_breach"}
     own = publish_simply(
         sensitive=["disease", "smoker"], domains=domains, retain=None, epsilon={"disease": 1, "smoker": 2}
     )

@@ -83,8 +83,7 @@ def _guarantees(coins: dict[str, Coins], shared: Target, own: dict[str, Target],
             )
     if not math.isinf(amplification(channels)):
         found.append(amplification_guarantee(channels))
-        if len(channels) == 1 and next(iter(channels.values())).retention.max() > 0:
-            found.append(breach_guarantee(channels, *_beliefs(shared, own)))
+        found.extend(filter(None, [breach_guarantee(channels, *_beliefs(shared, own))]))
     return found
 
 

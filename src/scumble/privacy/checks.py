@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from scumble.channel import Channel, gamma_bound
-from scumble.privacy.breach import breach_limit, swapping_posterior
+from scumble.privacy.breach import breach_limit, product_limit, swapping_posterior
 from scumble.privacy.guarantee import ROUNDING, Guarantee, joint_amplification, sampled_gamma
 from scumble.privacy.reconstruction import keeps
 from scumble.privacy.values import within
@@ -42,6 +42,11 @@ def _breach(given: dict[str, float], channels: list[Channel]) -> bool:
     return _within(given["s"], breach_limit(largest, given["rho1"], given["rho2"], len(channels)))
 
 
+def _product_breach(given: dict[str, float], channels: list[Channel]) -> bool:
+    limit = product_limit([float(channel.retention.max()) for channel in channels], given["rho1"], given["rho2"])
+    return _within(given["s"], limit)
+
+
 def _reconstruction(given: dict[str, float], channels: list[Channel]) -> bool:
     """No sample of the stated sizes has a tail below the stated delta, with the retention of the channel."""
     (channel,) = channels
@@ -73,6 +78,7 @@ def _membership(given: dict[str, float]) -> bool:
 CHECKS: dict[str, Check] = {
     "amplification": _in_each(lambda given, channels: _within(_joint(channels), given["gamma"])),
     "breach": _in_each(_breach),
+    "product_breach": _in_each(_product_breach),
     "joint_amplification": _in_each(lambda given, channels: _within(joint_amplification(channels), given["gamma"])),
     "l_diversity": lambda given, strata: _within(given.parameters["largest_share"] * given.parameters["l"], 1),
     "own_distribution": _in_each(_own_distribution),

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from scumble.channel import Channel
 from scumble.errors import InternalError
-from scumble.privacy.breach import breach_limit
+from scumble.privacy.breach import product_limit
 
 
 class Guarantee(BaseModel):
@@ -162,18 +162,21 @@ BREACH = (0.1, 0.95)
 """The (rho1, rho2) of the breach guarantee where the publisher gave none: unlikely before, nearly certain after."""
 
 
-def breach_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> Guarantee:
-    """Which rare properties of ONE column stay unlikely where a row is seen to have them.
+def breach_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> Guarantee | None:
+    """Which rare properties stay unlikely where a row is seen to have them; None where that can be said of none.
 
-    For several columns the bound holds for products of small sets only, and a reader takes it for all of them: it is not stated.
+    A property of several columns is a set of values of each: of these all are meant, whatever the share of their values.
     """
-    largest = max(float(channel.retention.max()) for channel in channels.values())
-    s = breach_limit(largest, rho1, rho2, len(channels))
+    s = product_limit([float(channel.retention.max()) for channel in channels.values()], rho1, rho2)
+    stated = math.floor(1000 * s) / 1000 if s < math.inf else 0.0
+    if not stated:
+        return None
     columns = " and ".join(channels)
+    several = " (a set of values of each of them, such as a range)" if len(channels) > 1 else ""
     return Guarantee(
-        kind="breach",
+        kind="product_breach" if several else "breach",
         columns=list(channels),
-        statement=f"A property of the row's {columns} that was at most {math.floor(1000 * s) / 1000:g} times as likely as its share of the replacements, and believed "
+        statement=f"A property of the row's {columns}{several} that was at most {stated:g} times as likely as its share of the replacements, and believed "
         f"with at most {rho1:.6g}, is believed with less than {rho2:.6g} after seeing that the published row has it.",
         parameters={"s": s, "rho1": rho1, "rho2": rho2},
         conditions=[

@@ -127,7 +127,12 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     f"1/{g.parameters['l']:g}.",
     "breach": lambda g: f"A rare property of a person's {_columns(g)}, believed with at most {fraction(g.parameters['rho1'])}, is believed with less than "
     f"{fraction(g.parameters['rho2'])} after seeing that the row has it.",
+    "product_breach": lambda g: f"A rare property of a person's {_columns(g)}, a set of values of each, believed with at most "
+    f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
 }  # fmt: skip
+
+NOT_OF_ALL = ("breach", "product_breach", "subtable_posterior")
+"""Guarantees whose rho1 and rho2 are not those of every belief."""
 
 
 def sentence(guarantee: Guarantee) -> str:
@@ -184,7 +189,7 @@ def _by_factor(about: str, factor: float, holder: str, save: float = 0.0) -> Bel
 def example(guarantees: Sequence[Guarantee], found: Belief | None) -> tuple[str, str] | None:
     """A prior and what it can become: the publisher's own pair, or one chance in ten."""
     for guarantee in guarantees:
-        if {"rho1", "rho2"} <= guarantee.parameters.keys() and guarantee.kind not in ("breach", "subtable_posterior"):
+        if {"rho1", "rho2"} <= guarantee.parameters.keys() and guarantee.kind not in NOT_OF_ALL:
             return fraction(guarantee.parameters["rho1"]), fraction(guarantee.parameters["rho2"])
     return (fraction(0.1), at_most_share(found.bound(0.1))) if found is not None else None
 

@@ -18,7 +18,7 @@ def meaning(subject: Subject) -> Section:
     found = belief(guarantees)
     if found is None:
         return Section("meaning", TITLE, why_not=_why_not(subject))
-    own = {g.parameters["rho1"] for g in guarantees if "rho1" in g.parameters and g.kind != "breach"}
+    own = {g.parameters["rho1"] for g in guarantees if "rho1" in g.parameters and "breach" not in g.kind}
     priors = sorted({*PRIORS, *own})
     lines = [(fraction(p), at_most_share(found.bound(p)), digits(found.bound(p) / p, 3), p in own) for p in priors]
     drawn = figure(
