@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.engines.complaint import refusal
+from scumble.engines.decimals import decimal_commas
 from scumble.engines.engine import TABLE, Axis, truth_case
 from scumble.engines.interruptible import arrow
 from scumble.engines.tally import tally
@@ -33,7 +34,10 @@ def csv_relation(path: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
     connection = duckdb.connect(config=CONFIG)
     try:
         types = {"dtype": dict.fromkeys(text, "VARCHAR")} if text else {}
-        return connection.read_csv(str(path), **shape, **types)
+        found = connection.read_csv(str(path), **shape, **types)
+        if separator != "," and decimal_commas(found, path, text):
+            return connection.read_csv(str(path), **shape, **types, decimal=",")
+        return found
     except duckdb.InvalidInputException:
         # the detection of types does not say which line is wrong; plain reading does
         plain = connection.read_csv(str(path), auto_detect=False, columns=dict.fromkeys(names, "VARCHAR"), **shape)
