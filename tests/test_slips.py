@@ -69,6 +69,24 @@ def test_a_retention_of_one_is_warned_of() -> None:
         ("[columns.privacy]\nrole = 'sensitive'\nvalue = [1]", "'columns.privacy.value'.*did you mean 'values'"),
         ("[columns.a]\nrole = 'sensitive'\nprivacy = { gama = 2 }", "'columns.a.privacy.gama'.*did you mean 'gamma'"),
         ("mechanisms = 'uniform'", "'mechanisms'.*did you mean 'mechanism'"),
+        (
+            "[columns.a]\nrole = 'senstive'",
+            r"columns.a.role cannot be 'senstive'; did you mean 'sensitive'\? roles are public",
+        ),
+        ("[columns.a]\nrole = 'Public'", "cannot be 'Public'; did you mean 'public'"),
+        (
+            "[columns.a]\nrole = 'quasi-identifier'",
+            "cannot be 'quasi-identifier'; roles are public .*quasi-identifiers are",
+        ),
+        ("[columns.a]\nvalues = [1, 2]", "'columns.a.role' is missing; roles are public"),
+        ("[columns.int]\nrole = 'x'", "columns.int.role cannot be 'x'; roles are"),
+        (
+            "[columns.a]\nrole = 'public'\ncoarsen = { date = 'mont' }",
+            "coarsen.date cannot be 'mont'; did you mean 'month'",
+        ),
+        ("[columns.a]\nrole = 'public'\ncoarsen = 10", "columns.a.coarsen must be a table, .*, not 10"),
+        ("[columns.a]\nrole = 'sensitive'\nvalues = 'flu'", "columns.a.values must be a list, .*, not 'flu'"),
+        ("[privacy]\nrho1 = [1]", "privacy.rho1 must be a number, or a fraction such as .*, not "),
     ],
 )
 def test_a_misspelt_name_of_a_spec_gets_the_right_one(text: str, words: str, tmp_path: Path) -> None:

@@ -16,12 +16,13 @@ from scumble.domain import is_text
 from scumble.entropy import Entropy
 from scumble.errors import ParameterError, SchemaError, did_you_mean
 from scumble.keyed import read_key
+from scumble.problems import first_problem
 from scumble.progress import Progress
 from scumble.release.encode import published_type
 from scumble.release.manifest import read_manifest
 from scumble.release.press import Coinage
 from scumble.release.release import Release, open_release
-from scumble.schema import ALIKE, ColumnSpec, Spec, Target, first_problem, read_spec
+from scumble.schema import ALIKE, ColumnSpec, Spec, Target, read_spec
 from scumble.tables import Table, read
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def _column(name: str, fields: dict[str, Any]) -> ColumnSpec:
     try:
         return ColumnSpec.model_validate(fields)
     except ValidationError as error:
-        raise SchemaError(f"column {name!r}: {first_problem(error)}") from None
+        raise SchemaError(f"column {name!r}: {first_problem(error, ColumnSpec)}") from None
 
 
 def _roles(

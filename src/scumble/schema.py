@@ -22,7 +22,6 @@ A spec is a TOML file, read and written by people:
 
 import math
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -33,6 +32,7 @@ from scumble.channel import Channel, gamma_bound
 from scumble.domain import Categories, Domain, Grid
 from scumble.errors import ParameterError, SchemaError, did_you_mean
 from scumble.parameters import number, probability
+from scumble.problems import first_problem
 
 Role = Literal["identifier", "public", "sensitive", "dropped"]
 Number = int | float | str
@@ -218,7 +218,7 @@ class Spec(Model):
             return model.model_validate(self.settings)
         except ValidationError as error:
             known = [field.alias or name for name, field in model.model_fields.items()]
-            raise ParameterError(f"settings of {self.mechanism!r}: {first_problem(error, known)}") from None
+            raise ParameterError(f"settings of {self.mechanism!r}: {first_problem(error, model, known)}") from None
 
     @property
     def sensitive(self) -> list[str]:
@@ -263,33 +263,8 @@ def read_spec(path: str | Path) -> Spec:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SchemaError(f"{path.name} is not valid TOML: {error}") from None
     except ValidationError as error:
-        raise SchemaError(f"{path.name}: {first_problem(error)}") from None
+        raise SchemaError(f"{path.name}: {first_problem(error, Spec)}") from None
     if spec.table is None:
         raise SchemaError(f'{path.name} does not say which table it is about; add table = "..." at its top')
     columns = {name: column.beside(path.parent) for name, column in spec.columns.items()}
     return spec.model_copy(update={"table": str(path.parent / spec.table), "columns": columns})
-
-
-def first_problem(error: ValidationError, known: Sequence[str] = ()) -> str:
-    """The first complaint of pydantic, on one line, in our words where there are some; a name that is not known, with those that are."""
-    problem = error.errors()[0]
-    where = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        if known:
-            return f"{where!r} is not a known setting; there are: {', '.join(known)}"
-        return f"{where!r} is not a known setting{did_you_mean(str(problem['loc'][-1]), _beside(error.title, problem['loc']))}"
-    if problem["type"] == "missing":
-        return f"{where!r} is missing; give it"
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{where}: {message}" if where else message
-
-
-def _beside(title: str, place: tuple[int | str, ...]) -> list[str]:
-    """The names that are known where an unknown one of a spec, or of a part of it, stands."""
-    parts: dict[str, type[Model]] = {"Spec": Spec, "ColumnSpec": ColumnSpec, "Target": Target, "Coarsen": Coarsen}
-    model, steps = parts.get(title), place[:-1]
-    if model is Spec and steps[:1] == ("columns",):
-        model, steps = ColumnSpec, steps[2:]
-    if model is not None and steps:
-        model = {"privacy": parts["Target"], "coarsen": parts["Coarsen"]}.get(str(steps[-1]))
-    return list(model.model_fields) if model else []

@@ -24,7 +24,8 @@ from scumble.coins import Coins, spread
 from scumble.domain import Categories, Domain, Grid, named_type
 from scumble.errors import ChangedRelease, ReleaseError
 from scumble.privacy.guarantee import Guarantee
-from scumble.schema import Coarsen, Model, first_problem
+from scumble.problems import first_problem
+from scumble.schema import Coarsen, Model
 
 FORMAT = "scumble-release"
 VERSION = 1
