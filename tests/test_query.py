@@ -253,6 +253,24 @@ def test_a_range_beyond_the_domain_is_cut_with_a_note(
         assert answer["n"].value == release.query("SELECT COUNT(*) AS n FROM release WHERE visits >= 5")["n"].value
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "score % 2 = 0",
+        "CASE WHEN score < 15 THEN 100 ELSE 200 END = 100",
+        "disease < 'm'",
+        "disease BETWEEN 'a' AND 'd'",
+        "UPPER(disease) = 'FLU'",
+        "disease LIKE 'f%'",
+    ],
+)
+def test_numbers_and_words_that_no_value_is_compared_with_are_not_noted(where: str) -> None:
+    table = pa.table({"score": list(range(10, 20)) * 20, "disease": ["flu", "cold"] * 100})
+    domains = {"score": {"low": 10, "high": 19}, "disease": ["flu", "cold"]}
+    asked = scumble.publish(table, sensitive=["score", "disease"], domains=domains, retain=0.5, seed=1)
+    assert asked.query(f"SELECT COUNT(*) AS n FROM release WHERE {where}").notes == []
+
+
 def test_few_matching_rows_are_noted(release: scumble.Release) -> None:
     """Not for counts whose variance follows them, which cover whatever the number of rows (tests/statistical/test_coverage_of_few.py)."""
     where = "FROM release WHERE disease = 'hiv' AND age = 33 AND sex = 'F'"

@@ -65,9 +65,12 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     "; did you mean 'disease'?"
     >>> did_you_mean("x", ["age", "sex", "disease"])
     '; there are: age, sex, disease'
+    >>> did_you_mean("male", ["Female", "Male"])
+    "; did you mean 'Male'?"
     """
     known = list(options)
-    close = get_close_matches(name, known, n=1)
+    alike = [option for option in known if option.casefold() == name.casefold()]
+    close = alike or get_close_matches(name, known, n=1)
     if close:
         return f"; did you mean {close[0]!r}?"
     shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")

@@ -203,27 +203,36 @@ def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[s
     """A word that the domain does not have is more often a typing error than a question; a range beyond it is cut."""
     if isinstance(domain, Grid):
         low, high = float(domain.low), float(domain.high)
-        beyond = [number for number in _numbers(part) if not low <= number <= high]
+        beyond = [n for n in map(_number, _compared(part, RANGES)) if n is not None and not low <= n <= high]
         notes.extend(
             f"{n:g} is outside the domain of {name!r}, {domain.low} to {domain.high}: the range is cut there"
             for n in beyond
         )
-    if not isinstance(domain, Categories) or part.find(exp.Func, exp.Like, exp.RegexpLike):
-        return
-    listed = [str(v) for v in domain.listed]
-    words = [literal.name for literal in part.find_all(exp.Literal) if literal.is_string]
-    notes.extend(f"{w!r} is not a value of {name!r}{did_you_mean(w, listed)}" for w in words if w not in listed)
+    if isinstance(domain, Categories):
+        listed = [str(v) for v in domain.listed]
+        words = [literal.name for literal in _compared(part, NAMES) if literal.is_string]
+        notes.extend(f"{w!r} is not a value of {name!r}{did_you_mean(w, listed)}" for w in words if w not in listed)
 
 
-def _numbers(part: exp.Expression) -> list[float]:
-    """The numbers that a column is compared with."""
-    compared = (exp.Binary, exp.Between, exp.In)
-    literals = [x for x in part.find_all(exp.Literal) if not x.is_string and isinstance(_outer(x).parent, compared)]
-    return [-float(x.name) if isinstance(x.parent, exp.Neg) else float(x.name) for x in literals]
+NAMES = (exp.EQ, exp.NEQ, exp.In)
+RANGES = (*NAMES, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 
 
-def _outer(literal: exp.Expression) -> exp.Expression:
-    return literal.parent if isinstance(literal.parent, exp.Neg) else literal
+def _compared(part: exp.Expression, ways: tuple[type[exp.Expression], ...]) -> list[exp.Literal]:
+    """The constants that a column itself, and not a function of it, is compared with in one of these ways."""
+    found = []
+    for literal in part.find_all(exp.Literal):
+        comparison = literal.parent.parent if isinstance(literal.parent, exp.Neg) else literal.parent
+        if isinstance(comparison, ways):
+            sides = (comparison.this, comparison.args.get("expression"))
+            found.extend([literal] if any(isinstance(side, exp.Column) for side in sides) else [])
+    return found
+
+
+def _number(literal: exp.Literal) -> float | None:
+    if literal.is_string:
+        return None
+    return -float(literal.name) if isinstance(literal.parent, exp.Neg) else float(literal.name)
 
 
 def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
