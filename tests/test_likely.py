@@ -77,3 +77,40 @@ def test_what_the_likelihood_refuses(release: scumble.Release) -> None:
 def test_public_questions_stay_exact(release: scumble.Release) -> None:
     answer = release.query("SELECT COUNT(*) AS n FROM release WHERE sex = 'F'", method="likelihood")["n"]
     assert answer.method == "exact"
+
+
+@pytest.fixture(scope="module")
+def ages() -> scumble.Release:
+    table = pa.table(
+        {"age": list(range(20, 70)) * 40, "sex": ["m", "f"] * 1000, "paid": [float(i % 7) for i in range(2000)]}
+    )
+    domains = {"age": {"low": 20, "high": 69}, "sex": ["m", "f"]}
+    return scumble.publish(table, sensitive=["age", "sex"], domains=domains, retain=0.5, seed=1)
+
+
+def test_an_average_lies_among_the_values_that_were_asked_for(ages: scumble.Release) -> None:
+    """Where a group may be empty the unbiased interval has no ends; those of the values themselves are left."""
+    few = ages.query("SELECT AVG(age) AS a FROM release WHERE age IN (68, 69) AND sex = 'm'", method="likelihood")["a"]
+    assert 68 <= few.low[0] <= few.value[0] <= few.high[0] <= 69
+    none = ages.query("SELECT AVG(age) AS a FROM release WHERE age > 99", method="likelihood")["a"]
+    assert np.isnan([none.value[0], none.low[0], none.high[0]]).all()
+
+
+def test_a_figure_has_the_same_interval_whatever_it_is_called(ages: scumble.Release) -> None:
+    answer = ages.query(
+        "SELECT COUNT(*) AS a, COUNT(*) AS b FROM release WHERE age < 40 AND sex = 'm'", method="likelihood"
+    )
+    assert answer["a"].low == answer["b"].low
+    assert answer["a"].high == answer["b"].high
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ("COUNT(*) AS n", "intervals: parametric bootstrap of the unbiased pivot, cut"),
+        ("AVG(age) AS a", "intervals: those of the unbiased answer, cut"),
+        ("COUNT(*) AS n, SUM(paid) AS p, AVG(age) AS a", "pivot (p, a: those of the unbiased answer), cut"),
+    ],
+)
+def test_it_is_said_where_the_intervals_are_from(figures: str, said: str, ages: scumble.Release) -> None:
+    assert said in ages.query(f"SELECT {figures} FROM release WHERE sex = 'm'", method="likelihood").notes[-1]

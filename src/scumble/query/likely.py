@@ -62,14 +62,21 @@ def likely(
     note = f"likelihood: {len(found)} tables of states ({ways or 'none'}), at most {gap:.1e} of log-likelihood from the best"
     if not all(each.converged for each in found):
         note += "; NOT converged everywhere"
-    way = (
-        "those of the unbiased answer" if question.published.weighted else "parametric bootstrap of the unbiased pivot"
-    )
     return estimates, [
         note,
         "never negative, and for that biased toward the middle where few rows have a value; "
-        f"intervals: {way}, cut to what is possible and widened to hold the estimate",
+        f"intervals: {_way(estimates, unbiased)}, cut to what is possible and widened to hold the estimate",
     ]
+
+
+def _way(estimates: list[Estimate], unbiased: list[Estimate]) -> str:
+    """Where the intervals are from: an error that is that of the unbiased figure was carried over with its interval."""
+    carried = [each.name for each, plain in zip(estimates, unbiased, strict=True) if each.se is plain.se]
+    if not carried:
+        return "parametric bootstrap of the unbiased pivot"
+    if len(carried) == len(estimates):
+        return "those of the unbiased answer"
+    return f"parametric bootstrap of the unbiased pivot ({', '.join(carried)}: those of the unbiased answer)"
 
 
 def _fit(part: Reconstruction, sums: Tensor) -> Fit:
@@ -148,12 +155,12 @@ def _of_states(
         rows = np.asarray(sum(_gathered(fit.counts, f, grouped) for fit, f in zip(fits, present, strict=True))).reshape(
             -1
         )
-        ends = [f[f != 0] for f in functionals]
-        least, most = min(e.min(initial=0.0) for e in ends), max(e.max(initial=0.0) for e in ends)
-        return _held(plain, _average(value, rows), least, most)
+        asked = [f[here > 0] for f, here in zip(functionals, present, strict=True)]
+        possible = np.concatenate(asked) if any(map(len, asked)) else np.array([math.nan])
+        return _held(plain, _average(value, rows), float(possible.min()), float(possible.max()))
     n = sum(fit.counts.reshape(len(fit.counts), -1).sum(axis=1) for fit in fits)
     ends_low, ends_high = (np.repeat(n * f, whole.cells.width) for f in _ends(functionals, whole.cells.width))
-    errors = _errors(whole, fits, functionals, max(DRAWS, math.ceil(10 / (1 - level))), aggregate.name)
+    errors = _errors(whole, fits, functionals, max(DRAWS, math.ceil(10 / (1 - level))), f"{aggregate.kind} {column}")
     if errors is None:
         return _held(plain, value, ends_low, ends_high)
     rank = int((len(errors) + 1) * (1 - level) / 2 + 1e-9)
@@ -190,7 +197,7 @@ def _errors(whole: Whole, fits: list[Fit], functionals: list[Tensor], draws: int
     if functionals[0].size * cells.width > MOST_FUNCTIONALS or cells.question.published.weighted:
         return None
     total = np.zeros((draws, len(cells.groups), cells.width))
-    stream = Entropy.seeded(0).stream("bootstrap", name)  # the same question has the same answer
+    stream = Entropy.seeded(0).stream("bootstrap", name)  # the same figure has the same interval, whatever it is called
     for fit, functional in zip(fits, functionals, strict=True):
         axes = len(fit.channels)
         for place in _places(fit.counts, axes):
