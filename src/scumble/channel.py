@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from scumble.display import Card, Grid, Note, Part, Shown
 from scumble.errors import NotEstimable, ParameterError
-from scumble.parameters import number
+from scumble.parameters import number, plain
 
 Vector = npt.NDArray[np.float64]
 
@@ -268,7 +268,7 @@ class Channel(Shown):
         drawn = "any value alike" if self._replace.strides == (0,) else "one by given probabilities"
         bound = "; nothing bounds how odds change"
         if math.isfinite(self.amplification):
-            bound = f"; odds change by a factor of at most {self.amplification:.4g}, epsilon = {math.log(self.amplification):.4g}"
+            bound = f"; odds change by a factor of at most {plain(self.amplification, 4)}, epsilon = {math.log(self.amplification):.4g}"
         parts: list[Part] = [Note(f"a value is kept with probability {kept}, else replaced by {drawn}{bound}")]
         if self.size <= SMALL:
             rows = [(j, *(f"{share:.4f}" for share in row)) for j, row in enumerate(self.matrix())]

@@ -80,9 +80,15 @@ def _edges(column: pa.Array, edges: list[float]) -> pa.Array:
     above = pc.cast(pc.greater_equal(numbers, edges[0]), pa.int32())
     for edge in edges[1:]:
         above = pc.add(above, pc.cast(pc.greater_equal(numbers, edge), pa.int32()))
-    told = [f"{edge:g}" for edge in edges]
+    told = [_edge(edge) for edge in edges]
     between = [f"[{low}, {high})" for low, high in itertools.pairwise(told)]
     return pa.array([f"<{told[0]}", *between, f">={told[-1]}"]).take(above)
+
+
+def _edge(edge: float) -> str:
+    """A number as a label has it: with all its digits, and without a power of ten as long as people would write it so."""
+    short = f"{edge:g}"
+    return short if float(short) == edge and "e+" not in short else f"{edge:.15g}"
 
 
 def _plain(column: pa.Array) -> pa.Array:

@@ -7,6 +7,7 @@ from scumble.display import Card, Grid, Note, Part
 from scumble.estimate import Estimates
 from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
 from scumble.mechanisms.plan import Plan
+from scumble.parameters import plain
 
 if TYPE_CHECKING:
     from scumble.forecast import Forecast
@@ -40,11 +41,11 @@ def _outlooks(found: "Forecast") -> list[Part]:
         (
             each.column,
             f"{each.retain:.4g}",
-            f"{each.amplification:.4g}",
+            plain(each.amplification, 4),
             f"{each.prior:.3f}",
             f"{each.guess:.3f}",
-            f"x {each.rise:.3g}",
-            f"/ {each.fall:.3g}",
+            f"x {plain(each.rise, 3)}",
+            f"/ {plain(each.fall, 3)}",
             f"{each.rows:,}",
         )
         for each in found.outlooks
@@ -53,7 +54,7 @@ def _outlooks(found: "Forecast") -> list[Part]:
         Note("for your eyes only, with the table's own shares as the attacker's beliefs:", "heading"),
         Grid(OUTLOOK, rows, (0,)),
         Note(LEGEND, "faint"),
-        Note(f"condition number of all columns together: {found.condition:.4g}"),
+        Note(f"condition number of all columns together: {plain(found.condition, 4)}"),
     ]
 
 
@@ -86,6 +87,6 @@ def _errors(answer: Estimates) -> Grid:
                 cells += ["-", "-", "-"]
                 continue
             share = f"{abs(e.se[i] / e.value[i]):.1%}" if e.value[i] else "-"
-            cells += [f"{e.value[i]:,.6g}", f"{e.se[i]:,.4g}", share]
+            cells += [plain(e.value[i]), plain(e.se[i], 4), share]
         rows.append(cells)
     return Grid(headings, rows, range(len(groups)))

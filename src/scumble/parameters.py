@@ -1,4 +1,4 @@
-"""Numbers as people write them: 0.1, 1/13, "1/13"."""
+"""Numbers as people write them, 0.1, 1/13, "1/13", and as they read them: 1,000 and not 1e+03."""
 
 import math
 from fractions import Fraction
@@ -20,6 +20,19 @@ def number(value: Any, name: str) -> float:
     if not math.isfinite(result):
         raise ParameterError(f"{name} must be finite, not {value!r}")
     return result
+
+
+def plain(value: float, digits: int = 6) -> str:
+    """A number in so many significant digits, and all that stand before the point; powers of ten only where it is next to nothing.
+
+    >>> plain(1109.4, 3), plain(0.012345, 2), plain(2.5e6), plain(1 / 3), plain(1e-5), plain(3e-9)
+    ('1,109', '0.012', '2,500,000', '0.333333', '0.00001', '3e-09')
+    """
+    if not math.isfinite(value) or 0 < abs(value) < 1e-6:
+        return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def probability(value: Any, name: str) -> float:

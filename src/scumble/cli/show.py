@@ -1,7 +1,6 @@
 """scumble show: what is in a release, which guarantee, which conditions, what it does not cover."""
 
 import json
-import math
 from pathlib import Path
 from typing import Annotated
 
@@ -10,11 +9,11 @@ import typer
 from scumble.cli.output import Format, console, print_card, print_json
 from scumble.cli.progress import progress_bar
 from scumble.display import Card, Grid, Note, Part
-from scumble.privacy.guarantee import amplification, joint_amplification
-from scumble.privacy.rho import posterior_bound
+from scumble.parameters import plain
 from scumble.release import describe
 from scumble.release.release import Release
-from scumble.report.numbers import share
+from scumble.report.numbers import at_most_share, share
+from scumble.report.promises import belief
 
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
 
@@ -71,10 +70,14 @@ def _unique_rows(release: Release) -> int:
 
 
 def _posteriors(release: Release) -> list[Part]:
-    """What a belief about a row can become at most, where the release bounds it."""
-    whole = (lambda channels: joint_amplification(list(channels.values()))) if release.manifest.joint else amplification
-    gamma = max(whole(channels) for channels in release.strata)
-    if math.isinf(gamma) or release.manifest.counted is not None:
+    """What a belief can become at most, where a guarantee bounds it whatever it was before."""
+    found = belief(release.manifest.guarantees)
+    if found is None:
         return []
-    beliefs = [(f"{prior:g}", f"{posterior_bound(gamma, prior):.4g}") for prior in PRIORS]
-    return [Note(""), Grid(("believed before with at most", "after seeing the row, at most"), beliefs, (0, 1))]
+    seeing = "the release" if release.manifest.counted is not None else "the row"
+    save = f", save with probability {plain(found.save)}" if found.save else ""
+    beliefs = [(share(prior), at_most_share(found.bound(prior))) for prior in PRIORS]
+    return [
+        Note(f"how far a belief can rise ({found.about}), for {found.holder}{save}:", "heading"),
+        Grid(("believed before with at most", f"after seeing {seeing}, at most"), beliefs, (0, 1)),
+    ]

@@ -11,6 +11,7 @@ from scumble.evaluate.foresight import Foreseen
 from scumble.evaluate.measured import percent
 from scumble.evaluate.promise import Met
 from scumble.evaluate.seeker import Offer, told_error
+from scumble.parameters import plain
 from scumble.spec_text import spec_toml
 
 CHOSEN = (
@@ -126,7 +127,7 @@ class Advice(Shown):
                 [
                     " ".join(each.sql.split()),
                     each.line or "-",
-                    f"{each.truth:,.6g}" if math.isfinite(each.truth) else "-",
+                    plain(each.truth) if math.isfinite(each.truth) else "-",
                     self._shown(each.error),
                     "-" if met is None else self._shown(met.error),
                     "-" if met is None else f"{met.ratio:.2f}",

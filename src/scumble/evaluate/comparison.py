@@ -23,7 +23,7 @@ from scumble.evaluate.settings import EQUAL, Setter, Setting, known, why_not
 from scumble.evaluate.subject import Subject
 from scumble.evaluate.trial import Bench, trial
 from scumble.evaluate.workload import Workload
-from scumble.parameters import number
+from scumble.parameters import number, plain
 
 RANGE = (1.5, 2.0, 3.0, 5.0, 9.0)
 """Factors on the odds of the commonest protected value, for one mechanism over a range of privacy."""
@@ -258,9 +258,9 @@ def _grid(lines: Sequence[Compared], best: Sequence[Compared]) -> Grid:
                 line.setting.name,
                 line.setting.told,
                 _belief(line),
-                f"x {line.setting.beliefs.rise:.3g}" if math.isfinite(line.setting.beliefs.rise) else "-",
+                f"x {plain(line.setting.beliefs.rise, 3)}" if math.isfinite(line.setting.beliefs.rise) else "-",
                 percent(line.guess),
-                f"x {factor:.3g}" if factor < 1e4 else "none",
+                f"x {plain(factor, 3)}" if factor < 1e4 else "none",
                 percent(line.error),
                 percent(m["median_relative_error"][1]),
                 *[percent(m[f"error at {floor:g}"][0]) for floor in FLOORS],

@@ -14,6 +14,7 @@ from scumble.errors import InputError
 from scumble.estimate import Estimates
 from scumble.evaluate.truth import Key, Truth
 from scumble.evaluate.workload import Question, Workload
+from scumble.parameters import plain
 from scumble.release.release import Release
 
 Numbers = npt.NDArray[np.float64]
@@ -92,7 +93,7 @@ class Measured(Shown):
                 f"{m['numbers']:,.0f}",
                 percent(m["median_relative_error"]),
                 percent(m["mean_relative_error"]),
-                f"{m['mean_absolute_error']:,.4g}",
+                plain(m["mean_absolute_error"], 4),
                 percent(m["coverage"]),
                 percent(m["median_width"]),
             ]
@@ -119,22 +120,13 @@ SCHEMA = pa.schema(
 )
 
 
-def digits(value: float, most: int) -> str:
-    """A number in so many significant digits, without a power of ten.
-
-    >>> digits(1109.4, 3), digits(0.01234, 2)
-    ('1,110', '0.012')
-    """
-    return f"{float(f'{value:.{most}g}'):,.10g}"
-
-
 def percent(share: float) -> str:
     """A share for people.
 
     >>> percent(0.0234), percent(85.123), percent(float("nan"))
-    ('2.34%', '8,510%', '-')
+    ('2.34%', '8,512%', '-')
     """
-    return f"{digits(100 * share, 3)}%" if math.isfinite(share) else "-"
+    return f"{plain(100 * share, 3)}%" if math.isfinite(share) else "-"
 
 
 def measure(release: Release, raw: Any, workload: Workload, *, level: Any = 0.95) -> Measured:

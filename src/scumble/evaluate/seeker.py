@@ -8,9 +8,10 @@ from typing import Any
 from scumble.errors import InputError, ParameterError
 from scumble.evaluate.attacker import Beliefs
 from scumble.evaluate.foresight import Foreseen, Foresight
-from scumble.evaluate.measured import digits, percent
+from scumble.evaluate.measured import percent
 from scumble.evaluate.settings import Setter, Setting, why_not
 from scumble.mechanisms import Plan
+from scumble.parameters import plain
 from scumble.schema import Spec, Target
 
 AS_GOOD = 1.05
@@ -41,7 +42,7 @@ class Offer:
 
 def told_error(error: float, absolute: bool) -> str:
     """An error in units of the answer, or as a share of the truth."""
-    return "no answer" if not math.isfinite(error) else f"{error:,.4g}" if absolute else percent(error)
+    return "no answer" if not math.isfinite(error) else plain(error, 4) if absolute else percent(error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +102,11 @@ class Seeker:
     def _too_much(self, name: str, best: Offer) -> str:
         """Why an accuracy cannot be had, and what can."""
         worst = max(best.foreseen, key=lambda each: each.error / self.wanted.get(each.sql, math.inf))
-        line = f" ({worst.line}: {worst.truth:,.6g})" if worst.line else ""
+        line = f" ({worst.line}: {plain(worst.truth)})" if worst.line else ""
         times = (worst.error / self.wanted[worst.sql]) ** 2
         return (
             f"even at a posterior of {best.beliefs.posterior:.4g} the worst line{line} of {worst.sql!r} has an error of {told_error(worst.error, self.absolute)}; that is what is feasible. "
-            f"About {digits(times, 3)} times as many rows would do, or coarser groups"
+            f"About {plain(times, 3)} times as many rows would do, or coarser groups"
         )
 
     def decide(self, offers: Sequence[Offer], posterior: Any) -> tuple[Offer, str]:
@@ -140,12 +141,12 @@ class Seeker:
             return []
         times = (worst.error / self.wanted[worst.sql]) ** 2
         groups = (
-            f", or answers about groups {digits(math.sqrt(times), 3)} times as large (coarser columns)"
+            f", or answers about groups {plain(math.sqrt(times), 3)} times as large (coarser columns)"
             if not self.absolute
             else ""
         )
         return [
-            f"for a posterior of {modest:.4g} (odds three times those without a release) this accuracy would need about {digits(times, 3)} times as many rows "
+            f"for a posterior of {modest:.4g} (odds three times those without a release) this accuracy would need about {plain(times, 3)} times as many rows "
             f"({times * rows:,.0f}){groups}"
         ]
 

@@ -22,6 +22,7 @@ from scumble.learn.axis import Axis, category_axis, feature_axis
 from scumble.learn.counts import Box, Mask, Tensor, sums
 from scumble.learn.source import Source, as_table, source
 from scumble.learn.splits import Rules, Split, best_split, entropy, gini, project, standard_errors
+from scumble.parameters import plain
 from scumble.release.release import Release
 
 CRITERIA = {"gini": gini, "entropy": entropy}
@@ -260,6 +261,6 @@ def _named(axis: Axis, members: Mask) -> str:
         assert axis.values is not None
         return f"{axis.name} in {{{', '.join(str(v) for v in axis.values.filter(pa.array(members)).to_pylist())}}}"
     first, last = np.flatnonzero(members)[[0, -1]]
-    low = f"{axis.thresholds[first - 1]:g} <= " if first > 0 else ""
-    high = f" < {axis.thresholds[last]:g}" if last < axis.size - 1 else ""
+    low = f"{plain(axis.thresholds[first - 1])} <= " if first > 0 else ""
+    high = f" < {plain(axis.thresholds[last])}" if last < axis.size - 1 else ""
     return f"{low}{axis.name}{high}"

@@ -24,13 +24,15 @@ from scumble.mechanisms.fine_graining import fine_grain, gammas_from_scores, gam
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.settings import names, places
 from scumble.mechanisms.utility import record_utility
-from scumble.parameters import number
+from scumble.parameters import number, plain
 from scumble.privacy.guarantee import (
+    ALONE,
     CONDITIONS,
     NOT_COVERED,
     Guarantee,
     amplification,
     amplification_guarantee,
+    at_most,
     dependence_of_domains,
 )
 from scumble.privacy.values import worst_posteriors
@@ -49,9 +51,11 @@ AGAIN = (
     "The same person is not published again, not with a key either: retentions follow the table's counts, so that another version of the table "
     "gets other coins."
 )
-ALONE = "Of the row's perturbed columns the attacker sees this one; what all of them tell together is bounded by their amplification alone."
-DOWNWARD = 'Downward breaches: a value that was believed likely may become unlikely by seeing the row (breaches = "both" excludes that too).'
-SETS = "Sets of values: the factor is for each single value; what is believed about a set of them is bounded by the amplification alone."
+DOWNWARD = (
+    "Downward breaches: a value's own factor bounds how far its odds rise, not how far they fall; that is bounded by the factor for anything alone, where one is "
+    'stated (breaches = "both" lets its own bound both).'
+)
+SETS = "Sets of values: a value's own factor is for that value; what is believed about a set of them is bounded by the factor for anything alone, where one is stated."
 
 
 class Settings(Model):
@@ -190,25 +194,21 @@ def _from_data(settings: Settings) -> bool:
 def _guarantees(columns: list[_Column], settings: Settings) -> list[Guarantee]:
     conditions = [CONDITIONS[0], AGAIN, ALL_BUT_ONE] if _from_data(settings) else list(CONDITIONS)
     several = [ALONE] if len(columns) > 1 else []
-    found = [_value_odds(column, settings, [*conditions, *several]) for column in columns]
     channels = {column.name: column.coins.channel() for column in columns}
-    if amplification(channels) < MEANINGFUL:
+    bounded = amplification(channels) < MEANINGFUL
+    found = [_value_odds(column, settings, [*conditions, *several], bounded) for column in columns]
+    if bounded:
         found.append(amplification_guarantee(channels).model_copy(update={"conditions": conditions}))
     return found
 
 
-def _value_odds(column: _Column, settings: Settings, conditions: list[str]) -> Guarantee:
-    both = settings.breaches == "both"
+def _value_odds(column: _Column, settings: Settings, conditions: list[str], bounded: bool) -> Guarantee:
+    """The factors of single values.
+
+    bounded   whether a factor for anything is stated too
+    """
     protected = np.isfinite(column.gammas)
-    free = int((~protected).sum())
-    bounded = column.gammas[protected]
-    how = (
-        f"A value of {column.name} that was believed with its frequency f in the table is believed with at most {number(settings.theta, 'theta'):.6g} f after "
-        "seeing the row"
-        if settings.theta is not None
-        else f"Seeing a published row multiplies the odds of each value of {column.name} by at most its own factor, {bounded.min():.6g} to {bounded.max():.6g}"
-    )
-    parameters = {"downward": float(both)}
+    parameters = {"downward": float(settings.breaches == "both")}
     if _from_data(settings):
         worst = worst_posteriors(column.coins.channel(), column.counts)
         parameters |= {
@@ -219,13 +219,42 @@ def _value_odds(column: _Column, settings: Settings, conditions: list[str]) -> G
     return Guarantee(
         kind="value_odds",
         columns=[column.name],
-        statement=how
-        + (", and divides them by no more" if both else " (upward only: they may fall further)")
-        + (f"; {free} frequent or named values need no protection and have none." if free else "."),
+        statement=f"{_rises(column, settings)}. {_binds(column, settings, bounded)}",
         parameters=parameters,
         conditions=conditions,
         bounds=[[float(g) if math.isfinite(g) else None for g in column.gammas]],
     )
+
+
+def _rises(column: _Column, settings: Settings) -> str:
+    both = settings.breaches == "both"
+    own = column.gammas[np.isfinite(column.gammas)]
+    if settings.theta is not None:
+        theta = number(settings.theta, "theta")
+        return (
+            f"A value of {column.name} that was believed with its frequency f in the table is believed with at most {plain(theta)} f after seeing the row"
+            + (", and its odds fall by no larger factor than they may rise" if both else " (upward only)")
+        )
+    factors = (
+        f"{at_most(own.min())} for each" if own.min() == own.max() else f"{at_most(own.min())} to {at_most(own.max())}"
+    )
+    return (
+        f"Seeing the published {column.name} of a row multiplies the odds of a single value of it by at most the value's own factor, {factors}"
+        + (", and divides them by no more" if both else " (upward only)")
+    )
+
+
+def _binds(column: _Column, settings: Settings, bounded: bool) -> str:
+    """What holds where a value's own factor does not."""
+    beyond = [*([] if settings.breaches == "both" else ["falling odds"]), "sets of values"]
+    free = int(np.isinf(column.gammas).sum())
+    if free:
+        without = "1 value without a factor of its own" if free == 1 else f"{free} values without a factor of their own"
+        beyond.append(f"{without} (frequent, or named, so that no protection is needed)")
+    told = " and ".join(filter(None, [", ".join(beyond[:-1]), beyond[-1]]))
+    if not bounded:
+        return f"For {told} nothing is promised."
+    return f"For {told} the factor for anything (below) binds; for a single value the smaller of the two."
 
 
 def _dependence(columns: list[_Column], settings: Settings) -> list[str]:

@@ -4,6 +4,7 @@ All published columns are alike: a tuple is a row of them, and it is published a
 matrix publishes tuples that occur often (k, epsilon, delta); the full one (epsilon) counts every tuple of a declared domain.
 """
 
+import math
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -13,8 +14,9 @@ from pydantic import Field
 from scumble.errors import InternalError, ParameterError, SchemaError
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix, listed_domain
 from scumble.mechanisms.plan import Plan, Profile
+from scumble.parameters import plain
 from scumble.privacy.anonymity import Verdict, check_cells
-from scumble.privacy.guarantee import Guarantee
+from scumble.privacy.guarantee import Guarantee, at_most
 from scumble.schema import Model, Number, Spec
 
 CHECKED_COUNTS = 10_000
@@ -160,15 +162,15 @@ def dp_guarantee(columns: list[str], matrix: NoisyCountMatrix, parts: int = 1, b
     """(epsilon, delta) of `parts` tables that one tuple can be in, counted by the same matrix, and `beside` that was spent on their schema."""
     epsilon, delta = parts * matrix.epsilon + beside, parts * matrix.delta
     together = (
-        f", from {parts} tables at ({matrix.epsilon:.6g}, {matrix.delta:.6g}) that a tuple can be in"
+        f", from {parts} tables at ({plain(matrix.epsilon)}, {plain(matrix.delta)}) that a tuple can be in"
         if parts > 1
         else ""
     )
     return Guarantee(
         kind="noisy_counts",
         columns=columns,
-        statement=f"({epsilon:.6g}, {delta:.6g})-differential privacy for one tuple: the probability of the outcome changes by a factor of at most "
-        f"{np.exp(epsilon):.6g} by adding or removing it, save with probability {delta:.6g}{together}.",
+        statement=f"({plain(epsilon)}, {plain(delta)})-differential privacy for one tuple: the probability of the outcome changes by a factor of at most "
+        f"{at_most(math.exp(epsilon))} by adding or removing it, save with probability {plain(delta)}{together}.",
         parameters={
             "k": matrix.k,
             "epsilon": matrix.epsilon,
@@ -188,8 +190,8 @@ def full_guarantee(columns: list[str], matrix: ClampedCounts) -> Guarantee:
     return Guarantee(
         kind="full_counts",
         columns=columns,
-        statement=f"Differential privacy with epsilon = {matrix.rate:.6g}: the probability of any outcome changes by a factor of at most "
-        f"{np.exp(matrix.rate):.6g} by adding or removing one tuple.",
+        statement=f"Differential privacy with epsilon = {plain(matrix.rate)}: the probability of any outcome changes by a factor of at most "
+        f"{at_most(math.exp(matrix.rate))} by adding or removing one tuple.",
         parameters={"epsilon": matrix.rate},
         conditions=[ONE_TUPLE, NEIGHBOURS, AGAIN, "The domain was declared without looking at the data."],
     )

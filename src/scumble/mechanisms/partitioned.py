@@ -27,7 +27,7 @@ from scumble.mechanisms.partitioning import Partition, partition
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.settings import names, places
 from scumble.parameters import number
-from scumble.privacy.guarantee import NOT_COVERED, ROUNDING, Guarantee, dependence_of_domains
+from scumble.privacy.guarantee import NOT_COVERED, ROUNDING, Guarantee, as_given, at_most, dependence_of_domains
 from scumble.privacy.values import Worst, worst_posteriors
 from scumble.schema import Model, Number, Spec, Target
 
@@ -195,7 +195,7 @@ def _guarantee(
         kind="subtable_posterior",
         columns=[name],
         statement=f"For whoever believes the table's own frequencies, no protected value of {name} (there are {int(found.protected.sum())}){sets} is "
-        f"believed with more than {rho2:.6g} after seeing a row's sub-table and published value (upward only; the largest is {worst:.6g}).",
+        f"believed with more than {as_given(rho2)} after seeing a row's sub-table and published value (upward only: beliefs may fall without a bound); the largest such belief is {at_most(worst)}.",
         parameters={"rho1": rho1, "rho2": rho2, "largest_posterior": worst, "downward": 0.0},
         conditions=CONDITIONS,
         bounds=bounds,

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.errors import ParameterError, SchemaError
+from scumble.parameters import plain
 
 Range = tuple[float, float]
 
@@ -203,7 +204,7 @@ def _demand_inside(points: npt.NDArray[np.float64], ranges: Sequence[Range]) -> 
         outside = ~((points[:, number] >= low) & (points[:, number] <= high))
         if outside.any():
             raise SchemaError(
-                f"{points[outside, number][0]:g} is outside the declared range {low:g} to {high:g} of column {number}"
+                f"{plain(points[outside, number][0])} is outside the declared range {plain(low)} to {plain(high)} of column {number}"
             )
 
 

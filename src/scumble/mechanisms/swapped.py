@@ -20,7 +20,7 @@ from scumble.errors import ParameterError
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.parameters import number
 from scumble.privacy.breach import swapping_posterior
-from scumble.privacy.guarantee import CONDITIONS, NOT_COVERED, Guarantee, dependence_of_domains
+from scumble.privacy.guarantee import CONDITIONS, NOT_COVERED, Guarantee, as_given, dependence_of_domains
 from scumble.schema import NoSettings, Spec, Target
 
 RARE = 20
@@ -89,8 +89,8 @@ def _guarantee(name: str, coins: Coins, target: Target, rows: float) -> Guarante
     return Guarantee(
         kind="own_distribution",
         columns=[name],
-        statement=f"A property of the row's {name} that was believed with probability at most {low:.6g} is believed with less than {high:.6g} "
-        f"after seeing that the published {name} has it.",
+        statement=f"For whoever believes the table's own frequencies, a property of the row's {name} that was believed with probability at most {as_given(low)} is believed "
+        f"with less than {as_given(high)} after seeing that the published {name} has it.",
         parameters=parameters if math.isinf(rows) else {**parameters, "rows": rows},
         conditions=[
             *CONDITIONS[:2],

@@ -12,7 +12,7 @@ from scumble.channel import Channel
 from scumble.coins import Coins
 from scumble.errors import SchemaError
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.parameters import number
+from scumble.parameters import number, plain
 from scumble.privacy.guarantee import (
     BREACH,
     Guarantee,
@@ -54,7 +54,7 @@ def _extreme(name: str, channel: Channel) -> str | None:
     if channel.retain > 1 - AS_IT_IS:
         return f"nothing of {name!r} will be perturbed: its retention is 1, so every true value is published as it is"
     if channel.amplification > UNPROTECTED:
-        factor = f"{channel.amplification:.3g}"
+        factor = plain(channel.amplification, 3)
         return f"{name!r} is hardly protected: a published value makes the true one {factor} times as likely as another"
     return None
 

@@ -8,7 +8,9 @@ from pydantic import BaseModel, ConfigDict
 
 from scumble.channel import Channel
 from scumble.errors import InternalError
+from scumble.parameters import plain
 from scumble.privacy.breach import product_limit
+from scumble.privacy.rho import posterior_bound
 
 
 class Guarantee(BaseModel):
@@ -109,8 +111,8 @@ def sampled_rho(column: str, rho1: float, rho2: float, k: int) -> Guarantee:
     return Guarantee(
         kind="sampled_rho",
         columns=[column],
-        statement=f"Whatever about a person's {column} was believed with probability at most {rho1:.6g}, apart from what was believed of others, is believed with at most {rho2:.6g} after seeing "
-        f"the release; and what was believed with more than {rho2:.6g} is still believed with at least {rho1:.6g}.",
+        statement=f"Whatever about a person's {column} was believed with probability at most {as_given(rho1)}, apart from what was believed of others, is believed with at most "
+        f"{as_given(rho2)} after seeing the release; and what was believed with more than {as_given(rho2)} is still believed with at least {as_given(rho1)}.",
         parameters={"rho1": rho1, "rho2": rho2, "k": float(k)},
         conditions=SAMPLED,
     )
@@ -126,26 +128,29 @@ def rho_guarantee(channels: dict[str, Channel], rho1: float, rho2: float, *, alo
     return Guarantee(
         kind="rho",
         columns=list(channels),
-        statement=f"Whatever about the row's {columns} was believed with probability at most {rho1:.6g} is believed with at most {rho2:.6g} "
-        f"after seeing {seeing}; and what was believed with more than {rho2:.6g} is still believed with at least {rho1:.6g}.",
+        statement=f"Whatever about the row's {columns} was believed with probability at most {as_given(rho1)} is believed with at most {as_given(rho2)} "
+        f"after seeing {seeing}; and what was believed with more than {as_given(rho2)} is still believed with at least {as_given(rho1)}.",
         parameters={"rho1": rho1, "rho2": rho2},
         conditions=[*CONDITIONS, ALONE] if alone else CONDITIONS,
     )
 
 
-ALONE = "The other perturbed columns of the row are not used; with them, the factor that is stated for all columns together holds."
+ALONE = (
+    "Where a promise is about one perturbed column alone, the others of the row are not used; for whoever uses them, the factor that is stated for all columns "
+    "together holds."
+)
 
 
 def at_most(value: float) -> str:
     """A number in six digits, rounded up: a bound that is printed must hold.
 
-    >>> at_most(2.4), at_most(1.00000049)
-    ('2.4', '1.00001')
+    >>> at_most(2.4), at_most(1.00000049), at_most(1234567.2)
+    ('2.4', '1.00001', '1,234,570')
     """
     short = float(f"{value:.6g}")
-    if short >= value or value == 0:
-        return f"{short:.6g}"
-    return f"{short + 10.0 ** (math.floor(math.log10(abs(value))) - 5):.6g}"
+    if short < value and value != 0:
+        short = float(f"{short + 10.0 ** (math.floor(math.log10(abs(value))) - 5):.6g}")
+    return plain(short)
 
 
 def at_most_share(value: float) -> str:
@@ -158,12 +163,24 @@ def at_most_share(value: float) -> str:
     return str(near) if float(near) == value else at_most(value)
 
 
+def as_given(value: float) -> str:
+    """A probability as a publisher gives it: a short decimal, or the fraction that it is; else six digits.
+
+    >>> as_given(0.1), as_given(1 / 13), as_given(0.123456789)
+    ('0.1', '1/13', '0.123457')
+    """
+    if float(f"{value:.4g}") == value:
+        return plain(value, 4)
+    near = Fraction(value).limit_denominator(1000)
+    return str(near) if float(near) == value else plain(value)
+
+
 BREACH = (0.1, 0.95)
 """The (rho1, rho2) of the breach guarantee where the publisher gave none: unlikely before, nearly certain after."""
 
 
 def breach_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> Guarantee | None:
-    """Which rare properties stay unlikely where a row is seen to have them; None where that can be said of none.
+    """Which rare properties stay unlikely where a row is seen to have them, and whether that is more than the factor says; None where that can be said of none.
 
     A property of several columns is a set of values of each: of these all are meant, whatever the share of their values.
     """
@@ -171,17 +188,23 @@ def breach_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> 
     stated = math.floor(1000 * s) / 1000 if s < math.inf else 0.0
     if not stated:
         return None
-    columns = " and ".join(channels)
+    columns, by_factor = " and ".join(channels), posterior_bound(amplification(channels), rho1)
     several = " (a set of values of each of them, such as a range)" if len(channels) > 1 else ""
+    binds = (
+        f"The factor above is the stronger promise: by it such a belief becomes at most {at_most(by_factor)}, whatever the property."
+        if by_factor <= rho2 * (1 + ROUNDING)
+        else f"For such a property this is the stronger promise: by the factor above alone the belief could become {at_most(by_factor)}."
+    )
     return Guarantee(
         kind="product_breach" if several else "breach",
         columns=list(channels),
-        statement=f"A property of the row's {columns}{several} that was at most {stated:g} times as likely as its share of the replacements, and believed "
-        f"with at most {rho1:.6g}, is believed with less than {rho2:.6g} after seeing that the published row has it.",
+        statement=f"A property of the row's {columns}{several} that was at most {plain(stated)} times as likely as its share of the replacements, and believed "
+        f"with at most {as_given(rho1)}, is believed with less than {as_given(rho2)} after seeing that the published row has it. {binds}",
         parameters={"s": s, "rho1": rho1, "rho2": rho2},
         conditions=[
             *CONDITIONS,
-            "The (s, rho1, rho2) notion uses that the published row has the property, not its exact value; the factor above holds for that too.",
+            "What is promised of properties that are likelier than among the replacements is about seeing that the published row has the property, not which value it has; "
+            "the factor holds for that too.",
         ],
     )
 

@@ -3,6 +3,8 @@
 import math
 from fractions import Fraction
 
+from scumble.parameters import plain
+
 
 def share(value: float, digits: int = 3) -> str:
     """A probability or share in percent.
@@ -44,11 +46,11 @@ def fraction(value: float) -> str:
 def up(value: float) -> str:
     """A bound in three digits, rounded up.
 
-    >>> up(9), up(2.71828), up(639.99)
-    ('9', '2.72', '640')
+    >>> up(9), up(2.71828), up(639.99), up(1234567)
+    ('9', '2.72', '640', '1,240,000')
     """
     step = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return f"{math.ceil(value / step - 1e-6) * step:.6g}"
+    return plain(math.ceil(value / step - 1e-6) * step)
 
 
 def whole(value: float) -> str:

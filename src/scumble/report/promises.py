@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from scumble.parameters import plain
 from scumble.privacy.breach import swapping_posterior
-from scumble.privacy.guarantee import Guarantee, at_most
+from scumble.privacy.guarantee import ALONE, CONDITIONS, Guarantee, at_most
 from scumble.privacy.rho import posterior_bound
 from scumble.report.figure import text
 from scumble.report.numbers import at_most_share, fraction
@@ -76,12 +77,8 @@ UPWARD = ("gamma", "epsilon", "total_epsilon", "total_delta", "delta", "largest_
 def _bound(name: str, value: float) -> str:
     if name in UPWARD:
         return at_most(value)
-    short = f"{value:.6g}"
-    return (
-        short
-        if float(short) <= value * (1 + 1e-9)
-        else f"{value - 10.0 ** (math.floor(math.log10(abs(value))) - 5):.6g}"
-    )
+    short = float(f"{value:.6g}")
+    return plain(short if short <= value * (1 + 1e-9) else value - 10.0 ** (math.floor(math.log10(abs(value))) - 5))
 
 
 def _columns(guarantee: Guarantee) -> str:
@@ -93,7 +90,13 @@ def _moves(guarantee: Guarantee) -> str:
     given = guarantee.parameters
     return (
         f"Whoever believed something about a person's {_columns(guarantee)} with {fraction(given['rho1'])} believes it with at most "
-        f"{fraction(given['rho2'])} after seeing the person's row."
+        f"{fraction(given['rho2'])} after seeing {_seen(guarantee)}."
+    )
+
+
+def _seen(guarantee: Guarantee) -> str:
+    return (
+        f"the person's published {_columns(guarantee)} alone" if ALONE in guarantee.conditions else "the person's row"
     )
 
 
@@ -113,20 +116,20 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     "sampled_amplification": _odds,
     "subtable_posterior": lambda g: f"For whoever believes the table's own shares, no protected value of {_columns(g)} is believed with more than "
     f"{fraction(g.parameters['rho2'])} after seeing a row.",
-    "value_odds": lambda g: f"Seeing a person's row multiplies the odds of each value of {_columns(g)} by at most its own factor, "
+    "value_odds": lambda g: f"Seeing {_seen(g)} multiplies the odds of a single {_protected(g)} of {_columns(g)} by at most the value's own factor, "
     f"{_range([each for row in g.bounds or [] for each in row if each is not None])}.",
     "reconstruction": lambda g: "Of no group of people who agree on all public columns can the share of a value be estimated well from the sample.",
     "semantic_k": lambda g: f"Every published combination of values stands for {g.parameters['k']:g} rows or more.",
     "noisy_counts": lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
-    f"{at_most(math.exp(g.parameters['total_epsilon']))}, save with probability {g.parameters['total_delta']:g}.",
+    f"{at_most(math.exp(g.parameters['total_epsilon']))}, save with probability {plain(g.parameters['total_delta'])}.",
     "full_counts": lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
     f"{at_most(math.exp(g.parameters['epsilon']))}.",
     "tuple_membership": lambda g: f"That a person's row is in the table, believed with {fraction(g.parameters['rho1'])}, is believed with at most "
     f"{fraction(g.parameters['rho2'])} after seeing the release.",
     "l_diversity": lambda g: f"For whoever knows nothing of the others in a bucket, no value of {_columns(g)} is believed with more than "
     f"1/{g.parameters['l']:g}.",
-    "breach": lambda g: f"A rare property of a person's {_columns(g)}, believed with at most {fraction(g.parameters['rho1'])}, is believed with less than "
-    f"{fraction(g.parameters['rho2'])} after seeing that the row has it.",
+    "breach": lambda g: f"A property of a person's {_columns(g)} that was not much likelier than among the replacements, and believed with at most "
+    f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
     "product_breach": lambda g: f"A rare property of a person's {_columns(g)}, a set of values of each, believed with at most "
     f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
 }  # fmt: skip
@@ -162,7 +165,7 @@ def belief(guarantees: Sequence[Guarantee]) -> Belief | None:
         given = guarantee.parameters
         if guarantee.kind in ("amplification", "joint_amplification", "sampled_amplification"):
             about = f"anything about a person's {_columns(guarantee)}"
-            return _by_factor(about, given["gamma"], "every attacker, whoever else's row is known")
+            return _by_factor(about, given["gamma"], _holder(guarantee))
         if guarantee.kind == "tuple_membership":
             return _by_factor("that a person's row is in the table", given["gamma"], "every attacker")
         if guarantee.kind in ("noisy_counts", "full_counts"):
@@ -173,6 +176,14 @@ def belief(guarantees: Sequence[Guarantee]) -> Belief | None:
             about = f"that a person's {_columns(guarantee)} is what the published row says"
             return Belief(about, partial(_own, given["retain"], given.get("rows", math.inf)), OWN)
     return None
+
+
+def _holder(guarantee: Guarantee) -> str:
+    """For whom a factor holds."""
+    if guarantee.kind == "sampled_amplification":
+        return "every attacker who holds what is believed of a person apart from what is believed of others"
+    known = CONDITIONS[2] in guarantee.conditions
+    return "every attacker, whoever else's row is known" if known else "every attacker who does not know all other rows"
 
 
 OWN = "whoever believes the table's own shares"
@@ -186,16 +197,33 @@ def _by_factor(about: str, factor: float, holder: str, save: float = 0.0) -> Bel
     return Belief(about, lambda prior: posterior_bound(factor, prior), holder, factor, save)
 
 
+def of_the_row(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
+    """Those that are about all columns that any of them is about: what they say holds for whoever sees the whole row."""
+    every = {name for guarantee in guarantees for name in guarantee.columns}
+    return [guarantee for guarantee in guarantees if set(guarantee.columns) == every]
+
+
+def headline(guarantees: Sequence[Guarantee]) -> str:
+    """What is promised first of all: about the whole row, where something is."""
+    first = [*of_the_row(guarantees), *guarantees][:1]
+    return sentence(first[0]) if first else ""
+
+
 def example(guarantees: Sequence[Guarantee], found: Belief | None) -> tuple[str, str] | None:
-    """A prior and what it can become: the publisher's own pair, or one chance in ten."""
-    for guarantee in guarantees:
+    """A prior and what it can become by seeing the row: the publisher's own pair, or one chance in ten."""
+    for guarantee in of_the_row(guarantees):
         if {"rho1", "rho2"} <= guarantee.parameters.keys() and guarantee.kind not in NOT_OF_ALL:
             return fraction(guarantee.parameters["rho1"]), fraction(guarantee.parameters["rho2"])
     return (fraction(0.1), at_most_share(found.bound(0.1))) if found is not None else None
+
+
+def _protected(guarantee: Guarantee) -> str:
+    free = any(each is None for row in guarantee.bounds or [] for each in row)
+    return "protected value" if free else "value"
 
 
 def _range(numbers: Sequence[float]) -> str:
     if not numbers:
         return "which is in the manifest"
     low, high = min(numbers), max(numbers)
-    return at_most(high) if low == high else f"{at_most(low)} to {at_most(high)}"
+    return f"{at_most(high)} for each" if low == high else f"{at_most(low)} to {at_most(high)}"

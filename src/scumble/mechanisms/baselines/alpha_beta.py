@@ -20,7 +20,7 @@ from scumble.errors import ParameterError, SchemaError
 from scumble.mechanisms.draws import below, binomial
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.parameters import number
-from scumble.privacy.guarantee import Guarantee
+from scumble.privacy.guarantee import Guarantee, as_given
 from scumble.schema import Model, Number, Spec
 
 Tuples = npt.NDArray[np.int64]
@@ -93,7 +93,7 @@ class AlphaBeta:
         return Guarantee(
             kind="tuple_membership",
             columns=list(columns),
-            statement=f"That a tuple is in the table, believed with at most {rho1:.6g}, is believed with at most {rho2:.6g} after seeing the release.",
+            statement=f"That a tuple is in the table, believed with at most {as_given(rho1)}, is believed with at most {as_given(rho2)} after seeing the release.",
             parameters={
                 "rho1": rho1,
                 "rho2": rho2,

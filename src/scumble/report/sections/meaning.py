@@ -1,10 +1,10 @@
 """What the number means: from a belief before seeing a row to the most that can be believed after."""
 
-from scumble.evaluate.measured import digits
+from scumble.parameters import plain
 from scumble.report.figure import figure
 from scumble.report.numbers import at_most_share, fraction, share, up
 from scumble.report.plots.belief import belief as draw
-from scumble.report.promises import belief
+from scumble.report.promises import belief, of_the_row
 from scumble.report.section import Section
 from scumble.report.subject import Subject
 
@@ -18,9 +18,9 @@ def meaning(subject: Subject) -> Section:
     found = belief(guarantees)
     if found is None:
         return Section("meaning", TITLE, why_not=_why_not(subject))
-    own = {g.parameters["rho1"] for g in guarantees if "rho1" in g.parameters and "breach" not in g.kind}
+    own = {g.parameters["rho1"] for g in of_the_row(guarantees) if "rho1" in g.parameters and "breach" not in g.kind}
     priors = sorted({*PRIORS, *own})
-    lines = [(fraction(p), at_most_share(found.bound(p)), digits(found.bound(p) / p, 3), p in own) for p in priors]
+    lines = [(fraction(p), at_most_share(found.bound(p)), plain(found.bound(p) / p, 3), p in own) for p in priors]
     drawn = figure(
         lambda width: draw(found.bound, priors, width),
         "The curve is the most that any belief can become; on the dashed line a row tells nothing.",

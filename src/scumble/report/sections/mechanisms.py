@@ -6,7 +6,7 @@ from scumble.domain import Grid
 from scumble.errors import InputError
 from scumble.evaluate import Truth, compare
 from scumble.evaluate.attacker import Attacker
-from scumble.evaluate.measured import digits
+from scumble.parameters import plain
 from scumble.report.figure import text
 from scumble.report.numbers import share
 from scumble.report.section import Section
@@ -51,7 +51,7 @@ def mechanisms(subject: Subject) -> Section | None:
             share(line.posterior),
             share(line.error),
             share(line.metrics["median_relative_error"][1], 2),
-            f"× {digits(line.setting.beliefs.factor, 3)}" if line.setting.beliefs.factor < 1e12 else "none",
+            f"× {plain(line.setting.beliefs.factor, 3)}" if line.setting.beliefs.factor < 1e12 else "none",
             line in best,
         )
         for line in sorted(found.lines, key=lambda line: line.error)

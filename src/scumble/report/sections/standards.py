@@ -2,6 +2,7 @@
 
 import math
 
+from scumble.parameters import plain
 from scumble.report.promises import belief
 from scumble.report.section import Section
 from scumble.report.subject import Subject
@@ -38,7 +39,7 @@ def _parameters(subject: Subject) -> str:
     found = belief(subject.manifest.guarantees)
     if found is None or found.factor is None:
         return "No ε is claimed: the guarantee is of another kind, stated above."
-    delta = f"δ = {found.save:g}" if found.save else "δ = 0"
+    delta = f"δ = {plain(found.save)}" if found.save else "δ = 0"
     return f'ε = {math.log(found.factor):.4g}, {delta}. Smaller is more private; "What the number means" works it out.'
 
 

@@ -3,8 +3,9 @@
 import math
 from dataclasses import dataclass
 
+from scumble.parameters import plain
 from scumble.report.numbers import share, up, whole
-from scumble.report.promises import belief, example, sentence
+from scumble.report.promises import OWN, belief, example, headline
 from scumble.report.section import Section
 from scumble.report.sections.questions import answered, integrity_answer
 from scumble.report.subject import Subject
@@ -27,7 +28,7 @@ def summary(subject: Subject) -> Section:
         "summary",
         "In short",
         {
-            "headline": sentence(manifest.guarantees[0]) if manifest.guarantees else "",
+            "headline": headline(manifest.guarantees),
             "tiles": tiles(subject),
             "answers": answered(subject),
             "integrity": integrity_answer(subject),
@@ -46,7 +47,7 @@ def tiles(subject: Subject) -> list[Tile]:
     found = [Tile("Rows published", whole(manifest.rows), columns)]
     known = belief(manifest.guarantees)
     if known is not None and known.factor is not None:
-        save = f", δ = {known.save:g}" if known.save else ""
+        save = f", δ = {plain(known.save)}" if known.save else ""
         found.append(
             Tile(
                 "Odds change at most",
@@ -61,6 +62,7 @@ def tiles(subject: Subject) -> list[Tile]:
             if manifest.sensitive
             else "before and after seeing the release, at most"
         )
+        meaning += f", for {OWN}" if known is not None and known.holder == OWN else ""
         found.append(Tile("A belief can become", f"{pair[0]} → {pair[1]}", meaning))
     parameters = {k: v for g in manifest.guarantees for k, v in g.parameters.items()}
     if "k" in parameters and manifest.counted is not None:
