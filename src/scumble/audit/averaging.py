@@ -7,7 +7,7 @@ With the raw table it is measured, and where coins are fresh it is expected from
 
 Keyed coins publish a person who did not change the same way every time, and there is nothing to average. Which it is shows: with fresh coins
 the published values agree in a share a of the pairs that the channels tell, with keyed ones in all that did not change. Agreement nearer to 1 than to a
-is taken for keyed coins.
+is taken for keyed coins, and with the raw table it is looked at whether all of them are (`renewed`).
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,9 @@ import pyarrow as pa
 
 from scumble.audit.case import Case
 from scumble.audit.exhibit import Codes, Exhibit, together
-from scumble.audit.finding import Finding, Z
+from scumble.audit.finding import LEVEL, Finding, Z
 from scumble.audit.law import Law, law_of
+from scumble.audit.renewed import renewed
 
 NAME = "averaging"
 
@@ -95,13 +96,29 @@ def _column(case: Case, name: str, releases: list[Exhibit], rows: list[Codes], p
         targets = _surest(sure).sum()
         found.append(Finding.of_share(NAME, int(hits), int(targets), max(single) / targets, told, "linkability"))
         if used is not looks:
-            return found[0]
+            return _some_fresh(case, name, looks, truth[people], told) or found[0]
     success, *single = (_right(belief, belief) / _surest(sure).sum() for _, belief in ((both, sure), *alone))
     half = Z * float(sure[_surest(sure)].std()) / float(_surest(sure).sum()) ** 0.5
     ends = (success - half, min(1.0, success + half)) if used is looks else (success, success)
     told += "; success is expected, not measured"
     found.append(Finding(NAME, success, max(single), *ends, told, "linkability"))
     return max(found, key=lambda finding: finding.low - finding.baseline)
+
+
+def _some_fresh(case: Case, name: str, looks: list[Look], truth: Codes, told: str) -> Finding | None:
+    """Whether some people have fresh coins while most have keyed ones."""
+    error = (1 - LEVEL) / len(case.exhibit.sensitive) / (len(looks) - 1)
+    found = [
+        judged
+        for other in looks[1:]
+        if looks[0].law.same_channel(other.law)
+        and (judged := renewed(looks[0].law, truth, looks[0].seen, other.seen, error)) is not None
+    ]
+    worst = max(found, key=lambda judged: judged.surplus, default=None)
+    if worst is None or worst.surplus <= 0:
+        return None
+    said = f"{told}; but {worst.success:.1%} of {worst.people:,} {worst.of}, at most {worst.expected:.1%} if all coins were keyed: some people have fresh ones"
+    return Finding(NAME, worst.success, worst.expected, *worst.ends, said, "linkability")
 
 
 def _surest(belief: Numbers) -> npt.NDArray[np.bool_]:

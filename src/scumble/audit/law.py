@@ -47,6 +47,11 @@ class Law:
         """The share of published values that are the true ones."""
         return float((self.prior * self.share * (self.keep + (1 - self.keep) * self.draw)).sum())
 
+    def same_channel(self, other: "Law") -> bool:
+        """Whether values are kept and redrawn alike, in one table each: keyed coins are then the same coins."""
+        alike = self.keep.shape == other.keep.shape and len(self.keep) == 1
+        return alike and bool((self.keep == other.keep).all() and (self.draw == other.draw).all())
+
 
 def law_of(exhibit: Exhibit, name: str, truth: Codes | None = None) -> Law:
     """The law of a perturbed column; with the true codes, the prior is theirs, and so are replacements that follow the data."""
