@@ -1,6 +1,7 @@
 """Releases that are broken on purpose are caught, each by its own attack; the same releases unbroken are in test_sound."""
 
 import hashlib
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from attacked import ONE, in_order_of, people, publish, write_parquet
 import scumble
 from scumble.audit import Finding, audit
 from scumble.audit.rare import duplicated
-from scumble.release.release import Release
+from scumble.release.manifest import NAME, read_manifest
+from scumble.release.release import Release, open_release
 
 Forge = Callable[[Release, pa.Table], Release]
 
@@ -159,6 +161,17 @@ def test_anatomy_under_corruption(given: bool, raw: pa.Table) -> None:
     assert found.baseline == pytest.approx(1 / 3, abs=0.01)
     assert found.verdict == "open"
     assert found.uncovered.startswith("Corruption")
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_buckets_of_fewer_values_than_the_manifest_says(given: bool, raw: pa.Table, tmp_path: Path) -> None:
+    made = publish(raw, "anatomy", 1, settings={"l": 2}).path
+    folder = shutil.copytree(made, tmp_path / "a.release")
+    said = read_manifest(folder)
+    assert said.counted is not None
+    claimed = said.model_copy(update={"counted": said.counted.model_copy(update={"diversity": 3})})
+    (folder / NAME).write_text(claimed.text())
+    assert broken(open_release(folder), raw if given else None) == {"inference"}
 
 
 @pytest.mark.parametrize("given", [True, False])

@@ -98,6 +98,19 @@ def test_transactions_are_not_called_broken() -> None:
         assert [found.attack for found in audit(release, raw) if found.passed] == ["rare rows", "order", "metadata"]
 
 
+@pytest.mark.parametrize("width", [1, 20])
+def test_anatomy_that_left_rows_out_is_not_called_broken(width: int) -> None:
+    """Seven in ten have the flu, so that two thirds of the rows are left out; nothing is told of their people."""
+    table, draw = people(2000), np.random.default_rng(1)
+    often = np.where(draw.random(2000) < 0.7, "flu", table["disease"].to_numpy(zero_copy_only=False))
+    table = table.set_column(3, "disease", pa.array(often))
+    table = table.set_column(0, "age", pa.array(table["age"].to_numpy() // width))
+    release = publish(table, "anatomy", 1)
+    assert release.table("rows").num_rows < 800
+    for raw in (None, table):
+        assert [found for found in audit(release, raw) if not found.passed] == []
+
+
 def test_what_the_release_says_is_uncovered_is_open() -> None:
     findings = {found.attack: found for found in audit(publish(people(), "uniform", 1))}
     assert findings["linking"].verdict == "open"

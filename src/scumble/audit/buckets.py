@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.audit.exhibit import Codes, Exhibit
+
+Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,12 @@ class Buckets:
         """Places of a raw column's values; one that no bucket has gets the place after the last."""
         plain = column.cast(self.values.type)
         places = pc.index_in(plain, value_set=self.values).fill_null(self.counts.shape[1])
-        return np.asarray(np.minimum(places.combine_chunks().to_numpy().astype(np.int64), self.counts.shape[1] - 1))
+        return np.asarray(places.combine_chunks().to_numpy().astype(np.int64))
+
+    def published(self, codes: Codes) -> Numbers:
+        """The share of the people of each value whose rows were published; the others were left out because too many have it."""
+        there = np.append(self.counts.sum(axis=0), 0)
+        return np.asarray(there / np.maximum(np.bincount(codes, minlength=len(there)), 1))
 
     def largest_share(self) -> float:
         """The mean, over rows, of the share of the most frequent value in the row's bucket."""

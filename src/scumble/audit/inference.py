@@ -55,7 +55,7 @@ def _prior(law: Law) -> str:
 
 
 def _bucket(case: Case) -> Finding:
-    """The first of the most frequent values of a bucket, for every row of it."""
+    """The first of the most frequent values of a bucket, for every row of it; of people whose rows were left out nothing was promised or told."""
     buckets = Buckets.of(case.exhibit)
     promised = 1 / buckets.diversity
     told = f"{buckets.name}: the most frequent value in the bucket of a row with the person's public values; 1/l = {promised:.2%} is promised"
@@ -63,9 +63,14 @@ def _bucket(case: Case) -> Finding:
         share = round(buckets.largest_share(), 12)
         return Finding(NAME, share, round(promised, 12), share, share, told)
     groups, truth = case.groups, buckets.codes(case.raw.column(buckets.name))
-    counts = Cells(groups.raw, truth, buckets.counts.shape[1])
-    right = counts.at(groups.published, buckets.counts.argmax(axis=1)[buckets.of_row]) / groups.rows[groups.published]
-    return Finding.of_share(NAME, round(right.sum()), int(groups.people[groups.rows > 0].sum()), promised, told)
+    published = buckets.published(truth)
+    cells = Cells(groups.raw, truth, len(published))
+    rows = np.bincount(cells.group, weights=cells.times * published[cells.value], minlength=groups.count)
+    guess = buckets.counts.argmax(axis=1)[buckets.of_row]
+    here = rows[groups.published] > 0
+    of, said = groups.published[here], guess[here]
+    right = cells.at(of, said) * published[said] / rows[of]
+    return Finding.of_share(NAME, round(right.sum()), int(here.sum()), promised, told)
 
 
 def _plain(case: Case, name: str) -> Finding:
