@@ -93,7 +93,8 @@ def _of_scores(score: Numbers, run: Codes, told: str) -> list[Sign]:
     """Scores among the rows of each run: do they rise with the place, and are neighbours alike?
 
     In a run of s rows with centred scores x and places i, both in any order alike likely, sum i x has mean 0 and variance
-    S_ii S_xx / (s - 1), and the sum over neighbours of x x' has mean -S_xx / s and a variance of about S_xx^2 / s, S the sums of squares.
+    S_ii S_xx / (s - 1), and the sum over neighbours of x x' has mean -S_xx / s, a variance of about S_xx^2 / s and a third moment
+    of about S_xxx^2 / s, S the sums of squares and cubes: where few rows have a score that differs, it is far from normal.
     """
     if not len(score) or np.ptp(score) == 0:
         return []
@@ -113,13 +114,27 @@ def _of_scores(score: Numbers, run: Codes, told: str) -> list[Sign]:
     expected = -float((squares[long] / size[long]).sum())
     alike = float((x[1:] * x[:-1])[pair].sum()) - expected
     variance = float((squares[long] ** 2 / size[long]).sum())
-    found.append(_sign(alike, variance, float(squares[long].sum()), f"{told}, of neighbours"))
+    third = float((np.bincount(run, weights=np.abs(x) ** 3)[long] ** 2 / size[long]).sum())
+    largest = third / variance if variance > 0 else 0.0
+    found.append(_sign(alike, variance, float(squares[long].sum()), f"{told}, of neighbours", largest))
     return [sign for sign in found if sign is not None]
 
 
-def _sign(sum: float, variance: float, most: float, told: str) -> Sign | None:
+def _sign(sum: float, variance: float, most: float, told: str, largest: float = 0.0) -> Sign | None:
     """A sum that has mean 0 in random order, in standard deviations and as a share of the most that it can be."""
-    return (abs(sum) / math.sqrt(variance), min(1.0, abs(sum) / most), told) if variance > 0 and most > 0 else None
+    if variance <= 0 or most <= 0:
+        return None
+    return _deviations(abs(sum), variance, largest), min(1.0, abs(sum) / most), told
+
+
+def _deviations(above: float, variance: float, largest: float) -> float:
+    """The z with above = z sqrt(V) + z^2 L / 6: where few pairs add up, each of size L, far sums are likelier than the normal law says.
+
+    >>> _deviations(6.0, 4.0, 0.0), round(_deviations(6.0, 4.0, 1.0), 3)
+    (3.0, 2.485)
+    """
+    deviation = math.sqrt(variance)
+    return 2 * above / (deviation + math.sqrt(variance + 2 / 3 * largest * above))
 
 
 def _signs(table: pa.Table) -> list[Sign]:
@@ -146,12 +161,11 @@ def _neighbours(codes: Codes, count: int, run: Codes, size: Codes, name: str) ->
     long = size > 1
     q = pairs[long] / (size[long] * (size[long] - 1.0))
     expected, variance = float(((size[long] - 1) * q).sum()), float(((size[long] - 1) * q * (1 - q)).sum())
-    if variance < 5:
+    if variance <= 0:
         return None
     same = int(((codes[1:] == codes[:-1]) & (run[1:] == run[:-1])).sum())
-    score = max(0.0, same - expected) / math.sqrt(variance)
     return (
-        score,
+        _deviations(max(0.0, same - expected), variance, 1.0),
         min(1.0, max(0.0, same - expected) / max(1.0, float((size[long] - 1).sum()) - expected)),
         f"neighbours with the same {name}",
     )
