@@ -28,6 +28,7 @@ from scumble.audit import (
     retention,
     scale,
     unsampled,
+    whole_rows,
 )
 from scumble.audit.case import Case
 from scumble.audit.exhibit import CROWD, Exhibit, of_release, of_table
@@ -69,6 +70,7 @@ ATTACKS: list[Attack] = [
     _of(unsampled.attack, "sps"),
     _of(reconstruction.attack, "sps"),
     retention.attack,
+    whole_rows.attack,
     dealing.attack,
     altered.attack,
     duplicates.attack,

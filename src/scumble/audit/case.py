@@ -80,6 +80,16 @@ class Case:
         return found
 
     @cached_property
+    def known(self) -> tuple[Codes, Codes]:
+        """People whose row is known, being the only one with their public values, and their rows: places in the raw table and among the published rows."""
+        groups = self.groups
+        alone = (groups.rows == 1) & (groups.people == 1)
+        rows = np.flatnonzero(alone[groups.published])
+        place = np.zeros(groups.count, dtype=np.int64)
+        place[groups.raw] = np.arange(len(groups.raw))
+        return place[groups.published[rows]], rows
+
+    @cached_property
     def altered(self) -> dict[str, npt.NDArray[np.bool_]]:
         """The public columns of a perturbed release with values that the raw table does not have, and in which rows; refused where it is another table."""
         quasi = self.exhibit.quasi

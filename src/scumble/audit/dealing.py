@@ -34,17 +34,13 @@ def attack(case: Case) -> Finding | None:
     if case.raw is None or exhibit.release is None or len(exhibit.release.strata) < 2:
         return None
     (name,) = exhibit.sensitive
-    groups = case.groups
-    rows = np.flatnonzero(((groups.rows == 1) & (groups.people == 1))[groups.published])
-    place = np.zeros(groups.count, dtype=np.int64)
-    place[groups.raw] = np.arange(len(groups.raw))
-    place = place[groups.published[rows]]
+    place, rows = case.known
     x, z = exhibit.codes(name, case.raw)[place], exhibit.stratum[rows]
     if not len(rows):
         return None
     true = true_values(case, name)
     parts = _by_place(x, z, place)
-    twentieth = place * PLACES // max(1, len(groups.raw))
+    twentieth = place * PLACES // max(1, case.raw.num_rows)
     parts += _by_column(x, z, twentieth, lambda code: f"place in the source = part {code + 1} of {PLACES}", true)
     for codes, named in columns_of(exhibit.table, exhibit.quasi):
         parts += _by_column(x, z, codes[rows], named, true)

@@ -32,12 +32,8 @@ def in_known_rows(
     case: Case, name: str, truth: Codes, law: Law, guess: Codes, error: float, *, otherwise: int | None = None
 ) -> Judged:
     """The people whose row is known; with a value that is guessed otherwise, all people."""
-    groups, exhibit = case.groups, case.exhibit
-    known = (groups.rows == 1) & (groups.people == 1)
-    own = np.zeros(groups.count, dtype=np.int64)
-    own[groups.raw] = truth
-    rows = np.flatnonzero(known[groups.published])
-    x, y, z = own[groups.published[rows]], exhibit.codes(name)[rows], exhibit.stratum[rows]
+    exhibit, (people, rows) = case.exhibit, case.known
+    x, y, z = truth[people], exhibit.codes(name)[rows], exhibit.stratum[rows]
     sent = np.zeros_like(law.draw)  # how often a redrawn value leads to each guess
     np.add.at(sent, (np.arange(len(guess))[:, np.newaxis], guess), law.draw)
     keep = law.keep[z, x]
@@ -50,7 +46,7 @@ def in_known_rows(
         parts += terms.by(codes[rows], named)
     whole = terms.whole()
     if otherwise is not None:
-        elsewhere = float((truth[~known[groups.raw]] == otherwise).sum())
+        elsewhere = float((truth == otherwise).sum() - (x == otherwise).sum())
         whole = Sum(whole.hits + elsewhere, whole.expected + elsewhere, whole.variance, len(truth))
     return worst(whole, parts, error)
 

@@ -59,6 +59,11 @@ class Judged:
         return max(0.0, self.success - self.half), min(1.0, self.success + self.half)
 
     @property
+    def shows(self) -> float:
+        """The share of people who would have to be hits without any chance for half of such tables to be found out."""
+        return min(1.0, self.half / max(1e-9, 1 - self.expected))
+
+    @property
     def surplus(self) -> float:
         """How far the interval is above what is expected, in its own half widths."""
         return (self.success - self.half - self.expected) / self.half
