@@ -15,6 +15,8 @@ Numbers = npt.NDArray[np.float64]
 
 STEPS = "steps"
 """The method of what is computed from public columns alone, some of them published in steps: it surely lies within its interval."""
+PUBLISHED = "published"
+"""The method of what is exact for rows that were published; with those that were suppressed it surely lies within its interval."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,18 @@ class Estimate:
     method: str
     bound: Numbers | None = None
     """The most that it can be among all rows, where some of them were suppressed."""
+    least: Numbers | None = None
+    """The least, where suppressed rows can make it smaller."""
 
     @property
     def exact(self) -> bool:
         """Whether there is no uncertainty in it."""
         return self.method == "exact"
+
+    @property
+    def certain(self) -> bool:
+        """Whether its interval holds for certain, and is no matter of chance."""
+        return self.method in (STEPS, PUBLISHED)
 
     @property
     def bounded(self) -> bool:
@@ -42,9 +51,9 @@ class Estimate:
 
     def take(self, order: npt.NDArray[np.intp]) -> "Estimate":
         """The same for some rows, in that order."""
-        bound = None if self.bound is None else self.bound[order]
+        bound, least = (None if each is None else each[order] for each in (self.bound, self.least))
         return Estimate(
-            self.name, self.value[order], self.se[order], self.low[order], self.high[order], self.method, bound
+            self.name, self.value[order], self.se[order], self.low[order], self.high[order], self.method, bound, least
         )
 
 
@@ -82,8 +91,9 @@ class Estimates(Shown):
         for e in self.estimates:
             for suffix, numbers in (("", e.value), ("_se", e.se), ("_low", e.low), ("_high", e.high)):
                 arrays[e.name + suffix] = pa.array(numbers, mask=~np.isfinite(numbers))
-            if e.bound is not None:
-                arrays[f"{e.name}_bound"] = pa.array(e.bound, mask=~np.isfinite(e.bound))
+            for suffix, ends in (("_least", e.least), ("_bound", e.bound)):
+                if ends is not None:
+                    arrays[e.name + suffix] = pa.array(ends, mask=~np.isfinite(ends))
         return pa.table(arrays)
 
     def to_pandas(self) -> Any:
@@ -115,7 +125,7 @@ class Estimates(Shown):
             e = self[name]
             columns += _columns(e, self.level, most)
             if not e.exact and len(self) > 1:
-                whiskers[len(columns) - 1 - e.bounded] = _whiskers(e, most)
+                whiskers[len(columns) - 1 - (e.bounded and not e.certain)] = _whiskers(e, most)
         headings, texts = zip(*columns, strict=True)
         return Grid(headings, list(zip(*texts, strict=True)), words, whiskers)
 
@@ -139,15 +149,20 @@ class Estimates(Shown):
 def _columns(e: Estimate, level: float, most: int) -> list[tuple[str, list[str]]]:
     """An aggregate's headings and texts."""
     digits = _digits(e)
+    ends = [_interval(a, b, digits) for a, b in zip(e.low[:most], e.high[:most], strict=True)]
     found = [(e.name, [_number(v, digits) for v in e.value[:most]])]
-    if not e.exact:
-        ends = [_interval(a, b, digits) for a, b in zip(e.low[:most], e.high[:most], strict=True)]
-        sure = e.method == STEPS
-        found += [] if sure else [("± se", [_number(v, digits) for v in e.se[:most]])]
-        found.append(("surely within" if sure else f"{100 * level:g}% interval", ends))
-    if e.bound is not None and e.bounded:
-        found.append(("suppressed included, at most", [_number(v, 0) for v in e.bound[:most]]))
-    return found
+    if e.exact:
+        return found
+    if e.certain:
+        return [*found, ("surely within", ends)]
+    found.append(("± se", [_number(v, digits) for v in e.se[:most]]))
+    found.append((f"{100 * level:g}% interval", ends))
+    if e.bound is None or not e.bounded:
+        return found
+    if e.least is None:
+        return [*found, ("suppressed included, at most", [_number(v, 0) for v in e.bound[:most]])]
+    ends = [_interval(a, b, digits) for a, b in zip(e.least[:most], e.bound[:most], strict=True)]
+    return [*found, ("suppressed included", ends)]
 
 
 def _whiskers(e: Estimate, most: int) -> list[Whisker]:
@@ -173,8 +188,15 @@ def _number(value: float, digits: int) -> str:
 
 
 def _interval(low: float, high: float, digits: int) -> str:
-    return (
-        f"[{_number(low, digits)}, {_number(high, digits)}]"
-        if math.isfinite(low) and math.isfinite(high)
-        else "unbounded"
-    )
+    """Both ends, or the one that is known.
+
+    >>> _interval(1, 2, 0), _interval(1, math.inf, 0), _interval(-math.inf, math.inf, 0), _interval(math.nan, math.nan, 0)
+    ('[1, 2]', 'at least 1', 'unbounded', '-')
+    """
+    if math.isfinite(low) and math.isfinite(high):
+        return f"[{_number(low, digits)}, {_number(high, digits)}]"
+    if math.isnan(low) or math.isnan(high):
+        return "-"
+    if math.isfinite(low):
+        return f"at least {_number(low, digits)}"
+    return f"at most {_number(high, digits)}" if math.isfinite(high) else "unbounded"

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 import scumble
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
-from scumble.query.counts import quantile
+from scumble.query.linear import quantile
 
 PUBLICATIONS = 60
 GROUPS = 48

@@ -14,7 +14,7 @@ from scumble.coarse import Steps, label_of, labels, shown, steps, words
 from scumble.errors import did_you_mean
 from scumble.estimate import Estimates
 from scumble.query.middle import in_middles, monotone
-from scumble.query.parse import Query, parse
+from scumble.query.parse import Query, parse, written
 from scumble.schema import Coarsen
 
 ORDER: dict[type[exp.Expression], tuple[bool, bool]] = {
@@ -107,7 +107,7 @@ def _names(expression: exp.Expression, columns: Mapping[str, Coarse]) -> list[st
 
 
 def _summed(kind: str, value: exp.Expression, own: Steps) -> str:
-    asked = f"{kind.upper()}({_sql(value)})"
+    asked = f"{kind.upper()}({written(value)})"
     if monotone(value) is None:
         return f"{asked} is of the lower ends"
     half = own.reach / 2
@@ -159,7 +159,7 @@ def _bound(comparison: exp.Expression, name: str, own: Steps, way: Any, value: A
     sign = ">=" if above else "<"
     ends = [own.low(inside), own.after(inside)]
     instead = " or ".join(f"{_name(name)} {sign} {_literal(own, end)}" for end in (ends[::-1] if above else ends))
-    yield f"the bound {shown(value)} in {_sql(comparison)} falls inside {own.span(inside)}; {instead} would be right"
+    yield f"the bound {shown(value)} in {written(comparison)} falls inside {own.span(inside)}; {instead} would be right"
 
 
 def _inside(comparison: exp.Expression, name: str, own: Steps, value: Any) -> str:
@@ -167,7 +167,7 @@ def _inside(comparison: exp.Expression, name: str, own: Steps, value: Any) -> st
     if low == value:
         return ""
     return (
-        f"no row has the {shown(value)} of {_sql(comparison)}, which lies inside {own.span(value)}; "
+        f"no row has the {shown(value)} of {written(comparison)}, which lies inside {own.span(value)}; "
         f"{_name(name)} = {_literal(own, low)} asks for all of these"
     )
 
@@ -178,11 +178,11 @@ def _label(comparison: exp.Expression, column: Coarse, way: Any, constant: Any) 
     if _published(how, way, text):
         return
     if way not in (exp.EQ, exp.NEQ):
-        yield f"{_sql(comparison)} is asked of these and not of the values that they stand for"
+        yield f"{written(comparison)} is asked of these and not of the values that they stand for"
     elif label := label_of(how, constant):
-        yield f"no row has the {text!r} of {_sql(comparison)}; {_name(column.name)} = '{label}' asks for all that are published alike"
+        yield f"no row has the {text!r} of {written(comparison)}; {_name(column.name)} = '{label}' asks for all that are published alike"
     else:
-        yield f"no row has the {text!r} of {_sql(comparison)}{did_you_mean(text, labels(how) or ())}"
+        yield f"no row has the {text!r} of {written(comparison)}{did_you_mean(text, labels(how) or ())}"
 
 
 def _published(how: Coarsen, way: Any, text: str) -> bool:
@@ -221,11 +221,3 @@ def _literal(own: Steps, value: Any) -> str:
 
 def _name(name: str) -> str:
     return name if name.isidentifier() else exp.column(name, quoted=True).sql(dialect="duckdb")
-
-
-def _sql(expression: exp.Expression) -> str:
-    """An expression as its writer would know it: names without the quotes that they do not need."""
-    plain = expression.copy()
-    for identifier in plain.find_all(exp.Identifier):
-        identifier.set("quoted", not identifier.name.isidentifier())
-    return str(plain.sql(dialect="duckdb"))

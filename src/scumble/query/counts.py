@@ -1,39 +1,34 @@
-"""Questions to a release of counted tuples: how many, corrected for the bias at k, and what was suppressed as a bound.
+"""Questions to a release of counted tuples: which table answers, what is summed over its tuples, and what the answer is of.
 
 A tuple is published X times. The rows that it truly stands for are estimated by X where X > k and by k - r/(1-r) where X = k, with variance
-2r/(1-r)^2 and r/(1-r)^2 (`ClampedCounts.estimate`): unbiased, given which tuples were published. For the published tuples that match,
+2r/(1-r)^2 and r/(1-r)^2 (`ClampedCounts.estimate`): unbiased, given which tuples were published. COUNT, SUM and AVG are sums of these, of these
+times the value that a tuple has, and quotients of the two (query/tally.py, query/counted_estimate.py).
 
-    A = sum of estimates over matching tuples        se^2 = sum of variances        interval A +- q se, not below k for each tuple
-
-where q is the quantile of a sum of as many two-sided geometric variables, which have longer tails than a normal variable while they are few.
-What was suppressed cannot be estimated. Where the number n of all rows is public, matching rows are at most n - C, C the published rows that do
-NOT match; a_bound is that with C at the low end of its interval.
+What was suppressed cannot be estimated. Where the number of all rows is public, and for SUM and AVG what values they can have, it is bounded
+(query/suppressed.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+from sqlglot import exp
 
 from scumble.domain import Domain
-from scumble.engines.counting import CountedFiles, Rule
-from scumble.errors import NotEstimable, ParameterError, QueryError
-from scumble.estimate import Estimate, Estimates
+from scumble.engines.counted import CountedFiles, Rule, Summed
+from scumble.errors import NotEstimable, ParameterError
+from scumble.estimate import Estimates
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.parameters import number
 from scumble.query.answer import arranged
-from scumble.query.parse import Group, Query, parse
-
-MANY = 200
-"""Published tuples from which on the normal quantile is used."""
-
-Floats = npt.NDArray[np.float64]
+from scumble.query.counted_estimate import Known, estimate
+from scumble.query.counted_values import possible, summed
+from scumble.query.parse import Group, Query, parse, written
+from scumble.query.suppressed import Span, Whole
+from scumble.query.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -61,6 +56,8 @@ class CountedRelease:
     c_star: int
     complete: bool = False
     """Whether every row was published, as boxes are."""
+    declared: Mapping[str, Domain] = field(default_factory=dict)
+    """What values columns can have, where that was declared and not every tuple of them was counted."""
     engines: dict[tuple[str, ...], "Counting"] = field(default_factory=dict, compare=False)
     """What was set up for earlier questions, by the tables that were asked."""
 
@@ -77,7 +74,7 @@ class Counting:
     """Counted tuples, and what all of them together count."""
 
     files: CountedFiles
-    whole: dict[str, float]
+    all: Tally
 
     @classmethod
     def of(cls, release: CountedRelease, tables: Sequence[CountedTable]) -> "Counting":
@@ -85,30 +82,64 @@ class Counting:
         columns = release.columns if release.transactions else tables[0].attributes
         held = [(table.files, table.attributes) for table in tables]
         files = CountedFiles(held, list(columns), release.transactions, release.domains, _rule(release.noise))
-        return cls(files, {name: float(numbers[0]) for name, numbers in _numbers(files.sums([], None)).items()})
+        return cls(files, _tally(files.sums([], None, [Summed()]), Summed(), 0))
+
+    @property
+    def rows(self) -> float:
+        """The rows behind published tuples."""
+        return float(self.all.count.value[0])
+
+    def whole(self, release: CountedRelease) -> Whole | None:
+        """All of them beside the rows there are, where that is public and some may have been suppressed."""
+        if release.total is None or release.transactions is not None or release.domains is not None:
+            return None
+        count = self.all.count
+        return Whole(release.total, self.rows, float(count.variance[0]), float(count.tuples[0]))
 
 
-def _numbers(found: pa.Table) -> dict[str, Floats]:
-    return {n: np.nan_to_num(found.column(n).to_numpy().astype(np.float64)) for n in ("v", "s", "t")}
+def _rule(noise: ClampedCounts | None) -> Rule:
+    if noise is None:
+        return Rule()
+    values, variances = noise.estimate([noise.floor, noise.floor + 1])
+    return Rule(noise.floor, float(values[0]), float(variances[0]), float(variances[1]))
+
+
+def _tally(found: pa.Table, of: Summed, place: int) -> Tally:
+    """The sums of one value; over no tuples they are 0, and no value is the least."""
+    names = [name for name in found.schema.names if name.endswith(f"_{place}")]
+    sums = {name.rpartition("_")[0]: found.column(name).to_numpy().astype(np.float64) for name in names}
+    return Tally(of, {n: x if n in ("least", "most") else np.nan_to_num(x) for n, x in sums.items()})
 
 
 def ask_counts(sql: str, release: CountedRelease, level: Any) -> Estimates:
-    """The answer to COUNT(*) with WHERE and GROUP BY."""
+    """The answer to COUNT, SUM and AVG with WHERE and GROUP BY."""
     share = number(level, "level")
     if not 0 < share < 1:
         raise ParameterError(
             f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
         )
-    query = parse(sql, release.columns)
-    for aggregate in query.aggregates:
-        if aggregate.kind != "count" or aggregate.value is not None:
-            raise QueryError(f"a release of counted tuples answers COUNT(*), and not {aggregate.name!r}")
+    query = parse(sql, release.columns, ("_se", "_low", "_high", "_bound", "_least"))
     tables = _answering(query, release)
-    found = _sums(query, release, tables)
-    estimates = [_estimate(a.name, found, release, share) for a in query.aggregates]
+    counting = release.asked(tables)
+    values = [summed(a, counting.files, query.where, release.complete) for a in query.aggregates]
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    keys = [(f"g{i}", group.expression) for i, group in enumerate(query.groups)]
+    found = counting.files.sums(keys, query.where, list(places))
+    spans = [possible(a, counting.files, query.where, release.declared) for a in query.aggregates]
+    known = _known(release, counting, share)
+    estimates = [
+        estimate(a, _tally(found, value, places[value]), span, known)
+        for a, value, span in zip(query.aggregates, values, spans, strict=True)
+    ]
     names = [output.name for output in query.outputs]
-    answer = Estimates(names, _groups(query, found), estimates, share, _notes(release, tables, found))
-    return arranged(answer, query)
+    notes = [*_notes(release, tables, counting), *_boundless(query, spans, known)]
+    return arranged(Estimates(names, _groups(query, found), estimates, share, notes), query)
+
+
+def _known(release: CountedRelease, counting: Counting, share: float) -> Known:
+    whole = counting.whole(release)
+    exactly = release.noise is None and whole is not None and whole.rows == whole.value
+    return Known(release.noise, whole, release.complete or exactly or release.domains is not None, share)
 
 
 def _answering(query: Query, release: CountedRelease) -> list[CountedTable]:
@@ -134,10 +165,8 @@ def _answering(query: Query, release: CountedRelease) -> list[CountedTable]:
 
 
 def _asked(query: Query) -> set[str]:
-    from sqlglot import exp
-
-    parts = [*(g.expression for g in query.groups), *([query.where] if query.where is not None else [])]
-    return {column.name for part in parts for column in part.find_all(exp.Column)}
+    parts = [*(g.expression for g in query.groups), *(a.value for a in query.aggregates), query.where]
+    return {column.name for part in parts if part is not None for column in part.find_all(exp.Column)}
 
 
 def _refuse_pseudonyms(query: Query, roles: dict[str, str]) -> None:
@@ -149,97 +178,12 @@ def _refuse_pseudonyms(query: Query, roles: dict[str, str]) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Sums:
-    """For each group: estimate, variance and number of the published tuples that match, and the same of all that are published."""
-
-    groups: pa.Table
-    value: Floats
-    variance: Floats
-    tuples: Floats
-    all_value: float
-    all_variance: float
-    all_tuples: int
-
-
-def _sums(query: Query, release: CountedRelease, tables: Sequence[CountedTable]) -> Sums:
-    counting = release.asked(tables)
-    keys = [(f"g{i}", group.expression) for i, group in enumerate(query.groups)]
-    found = counting.files.sums(keys, query.where)
-    read, total = _numbers(found), counting.whole
-    return Sums(
-        found.select([name for name, _ in keys]),
-        read["v"],
-        read["s"],
-        read["t"],
-        total["v"],
-        total["s"],
-        int(total["t"]),
-    )
-
-
-def _rule(noise: ClampedCounts | None) -> Rule:
-    if noise is None:
-        return Rule()
-    values, variances = noise.estimate([noise.floor, noise.floor + 1])
-    return Rule(noise.floor, float(values[0]), float(variances[0]), float(variances[1]))
-
-
-def _estimate(name: str, found: Sums, release: CountedRelease, share: float) -> Estimate:
-    se = np.sqrt(found.variance)
-    low, high = _interval(found.value, found.variance, found.tuples, release, share)
-    bound = None
-    if release.total is not None and release.transactions is None and release.domains is None:
-        others = found.all_value - found.value, np.maximum(found.all_variance - found.variance, 0)
-        rest_low, _ = _interval(*others, found.all_tuples - found.tuples, release, share)
-        bound = np.maximum(release.total - rest_low, low)
-    if (
-        release.noise is None
-    ):  # exact for what was published; suppressed rows may add to it, up to the bound or without a known one
-        most = np.full_like(found.value, np.inf) if bound is None else bound
-        if release.complete:
-            return Estimate(name, found.value, se, found.value, found.value, "published")
-        return Estimate(name, found.value, np.full_like(se, np.nan), found.value, most, "published", bound)
-    return Estimate(name, found.value, se, low, high, "unbiased", bound)
-
-
-def _interval(
-    value: Floats, variance: Floats, tuples: Floats, release: CountedRelease, share: float
-) -> tuple[Floats, Floats]:
-    if release.noise is None:
-        return value, value
-    quantiles = np.array([quantile(release.noise.rate, int(t), share) for t in tuples.tolist()])
-    reach = quantiles * np.sqrt(variance)
-    return np.maximum(value - reach, release.noise.floor * (release.transactions is None) * tuples), value + reach
-
-
-@lru_cache(maxsize=4096)
-def quantile(rate: float, count: int, share: float) -> float:
-    """The q with Pr[|Z_1 + ... + Z_m| <= q sd] >= share, Z two-sided geometric with r = e^-rate, sd that of the sum.
-
-    >>> round(quantile(0.5, 1, 0.95), 3), round(quantile(0.5, 1000, 0.95), 2)
-    (2.143, 1.96)
-    """
-    normal = NormalDist().inv_cdf(0.5 + share / 2)
-    if count == 0 or count >= MANY:
-        return normal
-    r = float(np.exp(-rate))
-    deviation = float(np.sqrt(count * 2 * r)) / (1 - r)
-    reach = int(40 * deviation + 60)
-    size = 1 << (2 * reach).bit_length()
-    angle = 2 * np.pi * np.fft.rfftfreq(size)
-    transform = ((1 - r) ** 2 / (1 - 2 * r * np.cos(angle) + r * r)) ** count
-    mass = np.fft.irfft(transform, size)
-    centred = np.cumsum(np.concatenate([mass[:1], 2 * mass[1 : size // 2]]))
-    return max(normal, float(np.searchsorted(centred, share)) / deviation) if deviation else normal
-
-
-def _groups(query: Query, found: Sums) -> pa.Table:
+def _groups(query: Query, found: pa.Table) -> pa.Table:
     places = {group.expression: f"g{i}" for i, group in enumerate(query.groups)}
-    return pa.table({o.name: found.groups.column(places[o.expression]) for o in query.outputs if isinstance(o, Group)})
+    return pa.table({o.name: found.column(places[o.expression]) for o in query.outputs if isinstance(o, Group)})
 
 
-def _notes(release: CountedRelease, tables: Sequence[CountedTable], found: Sums) -> list[str]:
+def _notes(release: CountedRelease, tables: Sequence[CountedTable], counting: Counting) -> list[str]:
     notes: list[str] = []
     if release.domains is not None or release.complete:
         return notes
@@ -249,11 +193,23 @@ def _notes(release: CountedRelease, tables: Sequence[CountedTable], found: Sums)
         notes.append(
             f"each tuple stayed in at most {release.c_star} of {len(release.tables)} columns of the schema; where it was taken out it counts as suppressed"
         )
+    what = "the value is exact" if release.noise is None else "the interval is"
     if release.total is None or release.transactions is not None:
-        notes.append("the interval is for what was published; rare tuples were suppressed, how many rows is not known")
+        notes.append(f"{what} for what was published; rare tuples were suppressed, how many rows is not known")
     else:
-        missing = max(release.total - found.all_value, 0)
+        missing = max(release.total - counting.rows, 0)
         notes.append(
-            f"the interval is for what was published; about {missing:,.0f} of {release.total:,} rows were suppressed, and any of them may match"
+            f"{what} for what was published; about {missing:,.0f} of {release.total:,} rows were suppressed, and any of them may match"
         )
     return notes
+
+
+def _boundless(query: Query, spans: Sequence[Span | None], known: Known) -> list[str]:
+    """Why nothing bounds what suppressed rows add, where an answer without them says nothing of the table, or all but this is public."""
+    bare = [a for a, span in zip(query.aggregates, spans, strict=True) if span is None and a.value is not None]
+    if known.every or not bare or (known.whole is None and known.noise is not None):
+        return []
+    asked = ", ".join(dict.fromkeys(f"{a.kind.upper()}({written(a.value)})" for a in bare if a.value is not None))
+    values = "which values there can be (a sensitive column with low and high)"
+    stated = f"{values}, nor how many rows there are (total)" if known.whole is None else values
+    return [f"{asked} with the suppressed rows has no bound: the publisher did not declare {stated}"]

@@ -52,8 +52,8 @@ def _reach(slope: Tensor, variance: Tensor, z: float) -> Tensor:
     return np.asarray(lean + np.sqrt(lean**2 + z * z * variance))
 
 
-def of_average(name: str, ratio: Ratio, exact: bool, z: float) -> Estimate:
-    """An average with its interval."""
+def of_average(name: str, ratio: Ratio, exact: bool, z: float | Tensor) -> Estimate:
+    """An average with its interval; z is one for all rows, or one for each."""
     top, bottom = ratio.numerator.value.reshape(-1), ratio.denominator.value.reshape(-1)
     v_top, v_bottom = (np.maximum(m.variance.reshape(-1), 0) for m in (ratio.numerator, ratio.denominator))
     c = ratio.covariance.reshape(-1)

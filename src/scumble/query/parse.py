@@ -69,8 +69,11 @@ REFUSED: list[tuple[str, str, str]] = [
 ]
 
 
-def parse(sql: str, columns: Sequence[str]) -> Query:
-    """The question that the text asks of a release with these columns."""
+def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = ("_se", "_low", "_high")) -> Query:
+    """The question that the text asks of a release with these columns.
+
+    beside   what the names of the columns that an answer has beside each aggregate end in
+    """
     select = _select(sql)
     _refuse_parts(select)
     _resolve(select, columns)
@@ -85,7 +88,7 @@ def parse(sql: str, columns: Sequence[str]) -> Query:
     if len(set(names)) != len(names):
         twice = next(n for n in names if names.count(n) > 1)
         raise QueryError(f"two columns of the answer are called {twice!r}; name them apart with AS")
-    _refuse_clashes(outputs)
+    _refuse_clashes(outputs, beside)
     where = select.args.get("where")
     return Query(
         outputs,
@@ -97,11 +100,11 @@ def parse(sql: str, columns: Sequence[str]) -> Query:
     )
 
 
-def _refuse_clashes(outputs: Sequence[Aggregate | Group]) -> None:
-    """An aggregate a comes with a_se, a_low and a_high; nothing else may have these names."""
+def _refuse_clashes(outputs: Sequence[Aggregate | Group], beside: Sequence[str]) -> None:
+    """An aggregate a comes with a_se, a_low and so on; nothing else may have these names."""
     names = {output.name for output in outputs}
     for output in outputs:
-        for suffix in ("_se", "_low", "_high"):
+        for suffix in beside:
             if isinstance(output, Aggregate) and output.name + suffix in names:
                 raise QueryError(
                     f"the answer has a column {output.name + suffix!r} of its own, beside {output.name!r}; choose another name with AS"
@@ -197,12 +200,12 @@ def _output(expression: exp.Expression, groups: Sequence[Group]) -> Aggregate | 
         )
     if inner.find(exp.AggFunc):
         raise QueryError(
-            f"{inner.sql(dialect='duckdb')} cannot be answered; each column is one of COUNT(*), SUM(x), AVG(x), without arithmetic around it"
+            f"{written(inner)} cannot be answered; each column is one of COUNT(*), SUM(x), AVG(x), without arithmetic around it"
         )
     for group in groups:
         if inner == group.expression:
             return Group(expression.alias or group.name, inner)
-    raise QueryError(f"{inner.sql(dialect='duckdb')} is neither an aggregate nor in GROUP BY; add it to GROUP BY")
+    raise QueryError(f"{written(inner)} is neither an aggregate nor in GROUP BY; add it to GROUP BY")
 
 
 def _aggregate(name: str, function: exp.Expression) -> Aggregate:
@@ -235,7 +238,7 @@ def _ordered_column(key: exp.Expression, select: exp.Select, outputs: Sequence[A
         if key == inner or (isinstance(key, exp.Column) and key.name.lower() == output.name.lower()):
             return output.name
     raise QueryError(
-        f"ORDER BY {key.sql(dialect='duckdb')}: order by a column of the answer{did_you_mean(key.name, [o.name for o in outputs])}"
+        f"ORDER BY {written(key)}: order by a column of the answer{did_you_mean(key.name, [o.name for o in outputs])}"
     )
 
 
@@ -246,3 +249,11 @@ def _whole(clause: Any, name: str) -> int | None:
     if count is None or not count.is_int:
         raise QueryError(f"{name} takes a whole number")
     return int(count.name)
+
+
+def written(expression: exp.Expression) -> str:
+    """An expression as its writer would know it: names without the quotes that they do not need."""
+    plain = expression.copy()
+    for identifier in plain.find_all(exp.Identifier):
+        identifier.set("quoted", not identifier.name.isidentifier())
+    return str(plain.sql(dialect="duckdb"))

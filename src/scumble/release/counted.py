@@ -32,4 +32,5 @@ def counted_release(folder: Path, manifest: Manifest) -> CountedRelease:
         domains,
         record.c_star or 1,
         record.matrix == "boxes",
+        {n: d.domain(kinds[n]) for n, d in (record.declared or {}).items()},
     )

@@ -213,6 +213,8 @@ class CountedRecord(Model):
     """Which columns are the user, the item and the value, where a tuple is all the transactions of a user."""
     domains: dict[str, DomainRecord] | None = None
     """Of all columns, where each tuple of the domain was counted."""
+    declared: dict[str, DomainRecord] | None = None
+    """Of columns of numbers, where it was declared which values there can be: in suppressed rows, too."""
     tables: list[TableRecord] | None = None
     schema_from: Literal["given", "budget"] | None = None
     c_star: int | None = None

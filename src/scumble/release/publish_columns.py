@@ -20,7 +20,7 @@ from scumble.mechanisms.columnized import ColumnizedSettings
 from scumble.mechanisms.noisy_schema import demand_cells, noisy_contingency, noisy_similarity
 from scumble.mechanisms.patterns import Patterns, frequent_patterns, ragged
 from scumble.release.copies import write_copies
-from scumble.release.manifest import ColumnRecord, CountedRecord, FileRecord, TableRecord
+from scumble.release.manifest import ColumnRecord, CountedRecord, DomainRecord, FileRecord, TableRecord
 from scumble.release.press import Job, Printed
 from scumble.release.publish_counts import demand_fresh_coins
 from scumble.release.transactions import Transactions, read_transactions
@@ -53,7 +53,7 @@ def _press_rows(job: Job, settings: ColumnizedSettings) -> Printed:
         tables.append(_table(place, list(names), written))
         files += written
     used = dict.fromkeys(name for names in schema for name in names)
-    return _printed(job, settings, recoder.records(list(used)), tables, files)
+    return _printed(job, settings, recoder.records(list(used)), tables, files, recoder.declared(list(used)))
 
 
 class _Choice:
@@ -177,6 +177,7 @@ def _printed(
     columns: list[ColumnRecord],
     tables: list[TableRecord],
     files: list[FileRecord],
+    declared: dict[str, DomainRecord] | None = None,
 ) -> Printed:
     matrix = job.plan.details["matrix"]
     if not files:
@@ -188,6 +189,7 @@ def _printed(
         epsilon=matrix.epsilon,
         delta=matrix.delta,
         total=settings.total,
+        declared=declared,
         transactions={role: name for role, name in roles if name is not None} if settings.user else None,
         tables=tables,
         schema_from="given" if settings.schema_ is not None else "budget",

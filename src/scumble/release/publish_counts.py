@@ -27,7 +27,8 @@ def press_frequent(job: Job) -> Printed:
     recoder = Recoder(job)
     demand_total(job, details["total"])
     tuples, counts = counted(job, recoder, job.spec.published, details["k"])
-    record = CountedRecord(matrix="exact", k=details["k"], total=details["total"])
+    declared = recoder.declared(job.spec.published)
+    record = CountedRecord(matrix="exact", k=details["k"], total=details["total"], declared=declared)
     return _printed(job, recoder.records(job.spec.published), tuples, counts, record)
 
 
@@ -43,7 +44,12 @@ def press_noisy(job: Job) -> Printed:
     tuples, counts = counted(job, recoder, names, matrix.k)
     drawn = matrix.draw(job.coinage.entropy.stream("counts"), counts)
     record = CountedRecord(
-        matrix="practical", k=matrix.k, epsilon=matrix.epsilon, delta=matrix.delta, total=details["total"]
+        matrix="practical",
+        k=matrix.k,
+        epsilon=matrix.epsilon,
+        delta=matrix.delta,
+        total=details["total"],
+        declared=recoder.declared(names),
     )
     kept = drawn > 0
     return _printed(job, recoder.records(names), tuples.filter(pa.array(kept)), drawn[kept], record)

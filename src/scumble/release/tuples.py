@@ -11,10 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.coarsen import coarsen, resolved
+from scumble.domain import is_number
 from scumble.engines.counting import COUNT, count_tuples
 from scumble.errors import InputError, ParameterError, SchemaError
 from scumble.release.encode import published_type
-from scumble.release.manifest import ColumnRecord
+from scumble.release.manifest import ColumnRecord, DomainRecord
 from scumble.release.press import Job
 from scumble.tables import ParquetTable
 
@@ -64,6 +65,12 @@ class Recoder:
             ColumnRecord(name=n, role="counted", type=str(self.kinds[n]), coarsened=rule and resolved(rule))
             for n, rule in rules.items()
         ]
+
+    def declared(self, names: Sequence[str]) -> dict[str, DomainRecord] | None:
+        """The domains of columns of numbers that were declared, and not read off the data."""
+        profile = self._job.profile
+        known = [n for n in names if n in profile.domains and n not in profile.from_data and is_number(self.kinds[n])]
+        return {name: DomainRecord.of(profile.domains[name], False) for name in known} or None
 
 
 def counted(

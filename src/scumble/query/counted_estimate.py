@@ -1,0 +1,93 @@
+"""Estimates of COUNT, SUM and AVG over counted tuples, each with its interval and its bounds.
+
+- Noisy counts: the interval is for the rows behind published tuples, each of which has k rows or more; so a sum of weights of one sign has a least
+  or a most, and an average lies among the values of these tuples.
+- Exact counts (k-DGS): the sum over published tuples is known, and the interval is what suppressed rows may add to it, with certainty.
+
+Averages are quotients with Fieller's interval, as everywhere (query/intervals.py), at the quantile of what an average leaves.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scumble.estimate import Estimate
+from scumble.mechanisms.noisy_count_matrix import ClampedCounts
+from scumble.query.intervals import of_average
+from scumble.query.linear import Floats
+from scumble.query.moments import Moments, Ratio
+from scumble.query.parse import Aggregate
+from scumble.query.suppressed import Span, Whole, bounds_of_average, bounds_of_sum
+from scumble.query.tally import Tally
+
+Bounds = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the counts, and of rows that were suppressed."""
+
+    noise: ClampedCounts | None
+    """None: counts are exact."""
+    whole: Whole | None
+    """Where rows may have been suppressed, and it is public how many there are."""
+    every: bool
+    """Whether no row was suppressed."""
+    share: float
+    """How often an interval holds the truth."""
+
+
+def estimate(aggregate: Aggregate, tally: Tally, span: Span | None, known: Known) -> Estimate:
+    """One aggregate; span is what its values can be in suppressed rows, where that is public."""
+    average = aggregate.kind == "avg"
+    found = _average(aggregate.name, tally, known) if average else _sum(aggregate.name, tally, known)
+    bounds = _bounds(average, tally, span, known)
+    e = found
+    if known.noise is None:
+        least, most = (e.value, e.value) if known.every else bounds or _open(average, e.value, span)
+        se = e.se if known.every else np.full_like(e.se, np.nan)
+        found = Estimate(e.name, e.value, se, least, most, "published")
+    if bounds is None:
+        return found
+    least, most = np.fmin(bounds[0], found.high), np.fmax(bounds[1], found.low)
+    one_sided = aggregate.kind == "count"  # suppressed rows cannot make a count smaller
+    e = found
+    return Estimate(e.name, e.value, e.se, e.low, e.high, e.method, most, None if one_sided else least)
+
+
+def _bounds(average: bool, tally: Tally, span: Span | None, known: Known) -> Bounds | None:
+    if known.whole is None or span is None:
+        return None
+    return (bounds_of_average if average else bounds_of_sum)(tally, known.whole, span, known.noise, known.share)
+
+
+def _open(average: bool, value: Floats, span: Span | None) -> Bounds:
+    """The ends where any number of rows may have been suppressed."""
+    if span is None:
+        return np.full_like(value, -np.inf), np.full_like(value, np.inf)
+    if average:
+        return np.full_like(value, span[0]), np.full_like(value, span[1])
+    low = value if span[0] >= 0 else np.full_like(value, -np.inf)
+    return low, value if span[1] <= 0 else np.full_like(value, np.inf)
+
+
+def _sum(name: str, tally: Tally, known: Known) -> Estimate:
+    form = tally.total
+    reach = form.reach(known.noise, known.share)
+    low, high = form.value - reach, form.value + reach
+    if known.noise is not None:
+        certain = known.noise.floor * tally.weight
+        low = np.where(tally.least >= 0, np.maximum(low, certain), low)
+        high = np.where(tally.most <= 0, np.minimum(high, certain), high)
+        low, high = np.where(tally.most <= 0, np.minimum(low, high), low), np.maximum(low, high)
+    return Estimate(name, form.value, np.sqrt(form.variance), low, high, "unbiased")
+
+
+def _average(name: str, tally: Tally, known: Known) -> Estimate:
+    total, count = tally.total, tally.count
+    rate = np.divide(total.value, count.value, out=np.zeros_like(total.value), where=count.value != 0)
+    z: Floats | float = 0.0 if known.noise is None else tally.less(rate).quantiles(known.noise, known.share)
+    ratio = Ratio(Moments(total.value, total.variance), Moments(count.value, count.variance), tally.covariance)
+    e = of_average(name, ratio, False, z)
+    value, low, high = (np.clip(x, tally.least, tally.most) for x in (e.value, e.low, e.high))
+    return Estimate(name, value, np.where(np.isnan(value), np.nan, e.se), low, high, "unbiased")

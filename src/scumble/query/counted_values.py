@@ -1,0 +1,96 @@
+"""What COUNT, SUM and AVG add up of counted tuples, refused by name where it is no number, and what it can be in rows that were suppressed."""
+
+from collections.abc import Mapping
+from math import isfinite, nan
+
+import pyarrow as pa
+from sqlglot import exp
+
+from scumble.domain import Domain
+from scumble.engines.counted import CountedFiles, Summed
+from scumble.errors import QueryError
+from scumble.query.parse import Aggregate, written
+from scumble.query.suppressed import Span
+
+NUMBERS = (
+    "TINYINT",
+    "SMALLINT",
+    "INT",
+    "BIGINT",
+    "HUGEINT",
+    "UTINY",
+    "USMALL",
+    "UINT",
+    "UBIG",
+    "UHUGE",
+    "FLOAT",
+    "DOUBLE",
+    "DECIMAL",
+    "BOOLEAN",
+)
+"""How the engine's types of numbers begin; true counts as 1."""
+
+ONE: Span = (1.0, 1.0)
+"""What a row adds to a count."""
+
+
+def summed(aggregate: Aggregate, files: CountedFiles, where: exp.Expression | None, boxes: bool) -> Summed:
+    """What an aggregate adds up."""
+    value = aggregate.value
+    if aggregate.kind == "count" or value is None:
+        return Summed(value)
+    asked, kind = f"{aggregate.kind.upper()}({written(value)})", files.kind(value)
+    if not kind.startswith(NUMBERS):
+        if boxes:
+            raise QueryError(
+                f"{asked}: a release of boxes has ranges such as '0..49' in the place of numbers, and they are text; "
+                "count them: SELECT ..., COUNT(*) FROM release GROUP BY ..."
+            )
+        raise QueryError(f"{asked} needs numbers, and {written(value)} is of type {kind}")
+    ends = files.ends(value, where)
+    if ends is None:
+        return Summed(value, 0.0)
+    if not all(map(isfinite, ends)):
+        raise QueryError(
+            f"{asked} is not a number, because some published values are infinite or NaN; leave them out, WHERE isfinite({written(value)})"
+        )
+    return Summed(value, ends[0] + (ends[1] - ends[0]) / 2)
+
+
+def possible(
+    aggregate: Aggregate, files: CountedFiles, where: exp.Expression | None, declared: Mapping[str, Domain]
+) -> Span | None:
+    """What it can be in a row that matches, as far as that is public: values that were declared, and the conditions on them."""
+    value = aggregate.value
+    if aggregate.kind == "count" or value is None:
+        return ONE
+    names = {column.name for column in value.find_all(exp.Column)}
+    if len(names) != 1 or not names <= set(declared):
+        return _of_constants(value, files)
+    (name,) = names
+    own = [part for part in _parts(where) if {c.name for c in part.find_all(exp.Column)} == names]
+    ends = files.ends(value, exp.and_(*own) if own else None, pa.table({name: declared[name].values}))
+    return ends or ((0.0, 0.0) if aggregate.kind == "sum" else (nan, nan))  # no row can match
+
+
+def _of_constants(value: exp.Expression, files: CountedFiles) -> Span | None:
+    """What a value can be that has numbers of the question only: a constant, a truth value, a CASE that chooses among them."""
+    inner = value.unnest()
+    if isinstance(inner, exp.Case):
+        spans = [_of_constants(each.args["true"], files) for each in inner.args["ifs"]]
+        if (default := inner.args.get("default")) is not None:
+            spans.append(_of_constants(default, files))
+        known = [span for span in spans if span is not None]
+        return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(spans) else None
+    if isinstance(inner, exp.Cast) and inner.find(exp.Column):
+        return _of_constants(inner.this, files)
+    if not inner.find(exp.Column):
+        return files.ends(inner, None, pa.table({"one": [1]})) or (0.0, 0.0)
+    return (0.0, 1.0) if files.kind(inner) == "BOOLEAN" else None
+
+
+def _parts(where: exp.Expression | None) -> list[exp.Expression]:
+    """The conditions of which all have to hold."""
+    if where is None:
+        return []
+    return [part.copy() for part in where.flatten()] if isinstance(where, exp.And) else [where.copy()]
