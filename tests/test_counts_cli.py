@@ -56,6 +56,34 @@ def test_publish_show_query_verify(source: Path, tmp_path: Path) -> None:
     assert run.invoke(app, ["audit", out, "--raw", str(source)]).exit_code == 0
 
 
+def test_sums_and_averages_with_what_was_suppressed(source: Path, tmp_path: Path) -> None:
+    """Declared ages and a public total bound an average; the page says so in one column more."""
+    out = str(tmp_path / "r")
+    given = [
+        "--mechanism",
+        "k_dgs",
+        "--set",
+        "k=35",
+        "--set",
+        "total=5000",
+        "--sensitive",
+        "age",
+        "--domain",
+        "age=0..89",
+    ]
+    done = run.invoke(app, ["publish", str(source), *given, "--drop", "zip", "-o", out])
+    assert done.exit_code == 0, done.output
+    asked = "SELECT sex, AVG(age) AS a FROM release GROUP BY sex"
+    text = run.invoke(app, ["query", out, asked]).output
+    assert "suppressed included" in text
+    assert "the value is exact for what was published" in text
+    truth = pq.read_table(source).group_by("sex").aggregate([("age", "mean")]).to_pylist()
+    for row in json.loads(run.invoke(app, ["query", out, asked, "--format", "json"]).stdout):
+        mean = next(each["age_mean"] for each in truth if each["sex"] == row["sex"])
+        assert row["a_least"] < mean < row["a_bound"]
+    assert "from 0 to 89" in (tmp_path / "r" / "README.md").read_text()
+
+
 def test_a_schema_and_a_hierarchy_as_options(source: Path, tmp_path: Path) -> None:
     (tmp_path / "zip.csv").write_text("902,west,*\n100,east,*\n")
     out = str(tmp_path / "r")

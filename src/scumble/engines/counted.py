@@ -49,7 +49,7 @@ class Summed:
         summed = self.middle is not None
         found = {"tuples": f"SUM({m} > 0)", "rows": f"SUM({m})", "count": f"SUM({m} * v)"}
         if summed:
-            found |= {"weight": f"SUM({y})", "sum": f"SUM({y} * v)"}
+            found |= {"weight": f"SUM({y})", "sum": f"SUM({y} * v)", "spread": f"SUM({d} * v)"}
             found |= {"least": f"MIN({y} / NULLIF({m}, 0))", "most": f"MAX({y} / NULLIF({m}, 0))"}
         for power in (2, 4):
             for a in range(power + 1 if summed else 1):

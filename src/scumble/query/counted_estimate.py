@@ -15,7 +15,6 @@ from scumble.estimate import Estimate
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.intervals import of_average
 from scumble.query.linear import Floats
-from scumble.query.moments import Moments, Ratio
 from scumble.query.parse import Aggregate
 from scumble.query.suppressed import Span, Whole, bounds_of_average, bounds_of_sum
 from scumble.query.tally import Tally
@@ -84,10 +83,9 @@ def _sum(name: str, tally: Tally, known: Known) -> Estimate:
 
 
 def _average(name: str, tally: Tally, known: Known) -> Estimate:
-    total, count = tally.total, tally.count
-    rate = np.divide(total.value, count.value, out=np.zeros_like(total.value), where=count.value != 0)
+    top, bottom = tally.ratio.numerator.value, tally.ratio.denominator.value
+    rate = tally.middle + np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0)
     z: Floats | float = 0.0 if known.noise is None else tally.less(rate).quantiles(known.noise, known.share)
-    ratio = Ratio(Moments(total.value, total.variance), Moments(count.value, count.variance), tally.covariance)
-    e = of_average(name, ratio, False, z)
-    value, low, high = (np.clip(x, tally.least, tally.most) for x in (e.value, e.low, e.high))
+    e = of_average(name, tally.ratio, False, z)
+    value, low, high = (np.clip(tally.middle + x, tally.least, tally.most) for x in (e.value, e.low, e.high))
     return Estimate(name, value, np.where(np.isnan(value), np.nan, e.se), low, high, "unbiased")

@@ -70,9 +70,10 @@ def _average_at(
 ) -> tuple[Floats, Floats]:
     """The interval of the average where all suppressed rows match and have one value."""
     matching, beside = tally.less(np.full_like(tally.weight, end)), whole.beside(tally)
+    beyond = end - tally.middle
     bottom = Moments(whole.rows - beside.value, beside.variance)
-    top = Moments(end * bottom.value + matching.value, matching.variance + end**2 * beside.variance)
-    rate = np.divide(top.value, bottom.value, out=np.full_like(top.value, end), where=bottom.value > 0)
-    z: Floats | float = 0.0 if noise is None else (matching + beside.times(rate - end)).quantiles(noise, share)
-    found = of_average("", Ratio(top, bottom, end * beside.variance), False, z)
-    return found.low, found.high
+    top = Moments(beyond * bottom.value + matching.value, matching.variance + beyond**2 * beside.variance)
+    rate = np.divide(top.value, bottom.value, out=np.full_like(top.value, beyond), where=bottom.value > 0)
+    z: Floats | float = 0.0 if noise is None else (matching + beside.times(rate - beyond)).quantiles(noise, share)
+    found = of_average("", Ratio(top, bottom, beyond * beside.variance), False, z)
+    return tally.middle + found.low, tally.middle + found.high

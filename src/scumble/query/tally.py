@@ -9,13 +9,14 @@ taken (engines/counted.py), of d = y - a m with a constant a in the middle of th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
 
 from scumble.engines.counted import Summed
 from scumble.query.linear import Floats, Linear
+from scumble.query.moments import Moments, Ratio
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,9 @@ class Tally:
     @property
     def total(self) -> Linear:
         """What is asked for: the rows, or the sum of their values."""
-        return self.count if self.of.middle is None else self.less(np.zeros_like(self.sums["count"]))
+        if self.of.middle is None:
+            return self.count
+        return replace(self.less(np.zeros_like(self.weight)), value=self.sums["sum"])
 
     @property
     def weight(self) -> Floats:
@@ -51,22 +54,24 @@ class Tally:
         return np.ones_like(self.weight) if self.of.middle is None else self.sums["most"]
 
     @property
-    def covariance(self) -> Floats:
-        """Of the sum and the count of a value."""
-        return self.sums["s11"] + self._middle * self.sums["s02"]
+    def middle(self) -> float:
+        """The constant a: averages are worked out from it, and not from 0, which may be far."""
+        return 1.0 if self.of.middle is None else self.of.middle
+
+    @property
+    def ratio(self) -> Ratio:
+        """The average less the middle, as a quotient."""
+        sums = self.sums
+        return Ratio(Moments(sums["spread"], sums["s20"]), Moments(sums["count"], sums["s02"]), sums["s11"])
 
     def less(self, rate: Floats) -> Linear:
         """What is asked for, less a rate for each row."""
         if self.of.middle is None:
             return self.count.times(1 - rate)
-        value = self.sums["sum"] - rate * self.sums["count"]
-        at = rate - self._middle
+        at = rate - self.middle
+        value = self.sums["spread"] - at * self.sums["count"]
         variance, square, fourth = (self._power("s", 2, at), self._power("p", 2, at), self._power("p", 4, at))
         return Linear(value, variance, square, fourth, self.sums["tuples"])
-
-    @property
-    def _middle(self) -> float:
-        return self.of.middle or 0.0
 
     def _power(self, kind: str, power: int, at: Floats) -> Floats:
         """The sum of (d - at m)^power; below 0 by rounding alone."""

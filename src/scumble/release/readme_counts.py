@@ -1,8 +1,9 @@
 """What the README of a release of counted tuples says: how to compute with it, by hand."""
 
 import math
+from typing import Any
 
-from scumble.release.manifest import CountedRecord, Manifest
+from scumble.release.manifest import CountedRecord, DomainRecord, Manifest
 from scumble.release.markdown import code, plain
 from scumble.release.readme_values import asking
 
@@ -27,8 +28,22 @@ def counted_howto(manifest: Manifest) -> str:
         return _anatomy(manifest)
     if record.matrix == "alpha_beta":
         return _alpha_beta(manifest, record)
-    parts = [_tables(manifest, record), _counting(record), _missing(record), _scumble(manifest, record)]
+    parts = [_tables(manifest, record), _counting(record), _summing(record), _missing(record)]
+    parts.append(_scumble(manifest, record))
     return "\n\n".join(part for part in parts if part)
+
+
+def _summing(record: CountedRecord) -> str:
+    """Sums and averages, by hand."""
+    if record.matrix == "boxes":
+        return ""
+    if record.matrix == "exact":
+        return "Sums and averages of these rows are exact for them, too."
+    copies = " (of a pattern, the sum of its values)" if record.transactions else ""
+    return (
+        f"For a sum of x multiply what each tuple counts by its x{copies}, and its variance by x². An average a is the sum divided by the count; its standard error is the "
+        "root of the sum of (x - a)² times the variance of each tuple, divided by the count."
+    )
 
 
 def _anatomy(manifest: Manifest) -> str:
@@ -112,7 +127,17 @@ def _missing(record: CountedRecord) -> str:
         return ""
     if record.total is None:
         return "How many rows are missing is not known."
-    return f"The original table has {record.total:,} rows: what matches is at most {record.total:,} minus the published rows that do not match."
+    known = f"The original table has {record.total:,} rows: what matches is at most {record.total:,} minus the published rows that do not match."
+    ends = [f"{code(name)} from {_least(d)} to {_most(d)}" for name, d in (record.declared or {}).items()]
+    return f"{known} Missing rows have {', '.join(ends)}." if ends else known
+
+
+def _least(domain: DomainRecord) -> Any:
+    return domain.low if domain.values is None else min(v for v in domain.values if v is not None)
+
+
+def _most(domain: DomainRecord) -> Any:
+    return domain.high if domain.values is None else max(v for v in domain.values if v is not None)
 
 
 def _scumble(manifest: Manifest, record: CountedRecord) -> str:

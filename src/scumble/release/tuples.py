@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.coarsen import coarsen, resolved
-from scumble.domain import is_number
 from scumble.engines.counting import COUNT, count_tuples
 from scumble.errors import InputError, ParameterError, SchemaError
 from scumble.release.encode import published_type
@@ -69,8 +68,9 @@ class Recoder:
     def declared(self, names: Sequence[str]) -> dict[str, DomainRecord] | None:
         """The domains of columns of numbers that were declared, and not read off the data."""
         profile = self._job.profile
-        known = [n for n in names if n in profile.domains and n not in profile.from_data and is_number(self.kinds[n])]
-        return {name: DomainRecord.of(profile.domains[name], False) for name in known} or None
+        known = [name for name in names if name in profile.domains and name not in profile.from_data]
+        numbers = [n for n in known if pa.types.is_integer(self.kinds[n]) or pa.types.is_floating(self.kinds[n])]
+        return {name: DomainRecord.of(profile.domains[name], False) for name in numbers} or None
 
 
 def counted(
