@@ -57,7 +57,7 @@ def test_publish_show_query_verify(source: Path, tmp_path: Path) -> None:
 
 
 def test_sums_and_averages_with_what_was_suppressed(source: Path, tmp_path: Path) -> None:
-    """Declared ages and a public total bound an average; the page says so in one column more."""
+    """Declared ages and a public total bound an average; the answer is exact for what was published and surely within its ends."""
     out = str(tmp_path / "r")
     given = [
         "--mechanism",
@@ -75,7 +75,7 @@ def test_sums_and_averages_with_what_was_suppressed(source: Path, tmp_path: Path
     assert done.exit_code == 0, done.output
     asked = "SELECT sex, AVG(age) AS a FROM release GROUP BY sex"
     text = run.invoke(app, ["query", out, asked]).output
-    assert "suppressed included" in text
+    assert "surely within" in text
     assert "the value is exact for what was published" in text
     truth = pq.read_table(source).group_by("sex").aggregate([("age", "mean")]).to_pylist()
     for row in json.loads(run.invoke(app, ["query", out, asked, "--format", "json"]).stdout):

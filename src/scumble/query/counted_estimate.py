@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scumble.estimate import Estimate
+from scumble.estimate import PUBLISHED, Estimate
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.intervals import of_average
 from scumble.query.linear import Floats
@@ -45,7 +45,7 @@ def estimate(aggregate: Aggregate, tally: Tally, span: Span | None, known: Known
     if known.noise is None:
         least, most = (e.value, e.value) if known.every else bounds or _open(average, e.value, span)
         se = e.se if known.every else np.full_like(e.se, np.nan)
-        found = Estimate(e.name, e.value, se, least, most, "published")
+        found = Estimate(e.name, e.value, se, least, most, PUBLISHED)
     if bounds is None:
         return found
     least, most = np.fmin(bounds[0], found.high), np.fmax(bounds[1], found.low)

@@ -26,7 +26,7 @@ from scumble.parameters import number
 from scumble.query.answer import arranged
 from scumble.query.counted_estimate import Known, estimate
 from scumble.query.counted_values import possible, summed
-from scumble.query.parse import Group, Query, parse, written
+from scumble.query.parse import Group, Query, parse
 from scumble.query.suppressed import Span, Whole
 from scumble.query.tally import Tally
 
@@ -206,10 +206,10 @@ def _notes(release: CountedRelease, tables: Sequence[CountedTable], counting: Co
 
 def _boundless(query: Query, spans: Sequence[Span | None], known: Known) -> list[str]:
     """Why nothing bounds what suppressed rows add, where an answer without them says nothing of the table, or all but this is public."""
-    bare = [a for a, span in zip(query.aggregates, spans, strict=True) if span is None and a.value is not None]
+    bare = [a.value for a, span in zip(query.aggregates, spans, strict=True) if span is None and a.value is not None]
     if known.every or not bare or (known.whole is None and known.noise is not None):
         return []
-    asked = ", ".join(dict.fromkeys(f"{a.kind.upper()}({written(a.value)})" for a in bare if a.value is not None))
-    values = "which values there can be (a sensitive column with low and high)"
+    names = " and ".join(dict.fromkeys(repr(c.name) for value in bare for c in value.find_all(exp.Column)))
+    values = f"which values {names} can have (a sensitive column with low and high)"
     stated = f"{values}, nor how many rows there are (total)" if known.whole is None else values
-    return [f"{asked} with the suppressed rows has no bound: the publisher did not declare {stated}"]
+    return [f"with the suppressed rows sums and averages have no bound: the publisher did not declare {stated}"]
