@@ -1,6 +1,7 @@
 """Domains: grids that fit the type of their column, and values of every type through a release."""
 
 import datetime
+import pickle
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 import scumble
 from scumble.domain import Grid
-from scumble.errors import SchemaError
+from scumble.errors import NotOnGrid, SchemaError
 
 FITTING = [
     ("int8", "-128", "127", "1"),
@@ -58,6 +59,20 @@ def test_ages_in_eight_bits_are_not_replaced_by_negative_ones(tmp_path: Path) ->
     with pytest.raises(SchemaError, match="wider type, or narrow the grid"):
         scumble.publish(table, tmp_path / "r", sensitive="age", domains={"age": {"low": 0, "high": 150}}, retain=0.5)
     assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("mechanism", ["uniform", "swapped"])
+def test_numbers_that_are_none_are_counted_over_all_rows(mechanism: str, tmp_path: Path) -> None:
+    """Rows are read in batches; the count is that of the table."""
+    x = pa.array([1.0, None, float("nan"), 2.0] * 5 + [float("inf")])
+    batches = pa.chunked_array([x.slice(i, 4) for i in range(0, 21, 4)])
+    grid = {"x": {"low": 0, "high": 9}}
+    with pytest.raises(NotOnGrid, match="'x' has 5 missing values and 6 values that are NaN or infinite") as caught:
+        scumble.publish(
+            pa.table({"x": batches}), tmp_path / "r", sensitive="x", domains=grid, retain=0.5, mechanism=mechanism
+        )
+    assert pickle.loads(pickle.dumps(caught.value)).infinite == 6
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ could never have produced would be known to be true.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.errors import SchemaError
+from scumble.errors import NotOnGrid, SchemaError
 
 LARGEST_GRID = 10_000_000
 
@@ -233,19 +233,10 @@ class Grid(Domain):
 
     def encode(self, column: pa.Array, name: str) -> Codes:
         """The nearest points; missing, infinite and outlying values are refused."""
-        if column.null_count:
-            raise SchemaError(
-                f"column {name!r} has {column.null_count} missing values; a numeric grid has no place for them"
-            )
-        try:
-            x = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise SchemaError(f"column {name!r} has type {column.type}, but its domain is a grid of numbers") from None
-        bad = int((~np.isfinite(x)).sum())
-        if bad:
-            raise SchemaError(
-                f"column {name!r} has {bad} values that are NaN or infinite; a grid has no place for them"
-            )
+        x = _doubles(column, name)
+        missing, infinite = _gaps(column, x)
+        if missing or infinite:
+            raise NotOnGrid(name, missing, infinite)
         places = self._places(x)
         outside = (places < 0) | (places >= self.size)
         if outside.any():
@@ -254,6 +245,24 @@ class Grid(Domain):
                 f"column {name!r} has values outside its grid {self.low} .. {self.high}: {shown}; widen the grid"
             )
         return np.asarray(places.astype(self.code_type))
+
+
+def count_gaps(columns: Iterable[pa.Array], name: str) -> NotOnGrid:
+    """What a grid has no place for, over all batches of a column."""
+    found = [_gaps(column, _doubles(column, name)) for column in columns]
+    return NotOnGrid(name, sum(missing for missing, _ in found), sum(infinite for _, infinite in found))
+
+
+def _gaps(column: pa.Array, x: npt.NDArray[np.float64]) -> tuple[int, int]:
+    """How many values are missing, and how many NaN or infinite."""
+    return column.null_count, int((~np.isfinite(x)).sum()) - column.null_count
+
+
+def _doubles(column: pa.Array, name: str) -> npt.NDArray[np.float64]:
+    try:
+        return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise SchemaError(f"column {name!r} has type {column.type}, but its domain is a grid of numbers") from None
 
 
 def _shown(values: Sequence[Any]) -> str:

@@ -4,6 +4,7 @@ ScumbleError
 ├── InputError            the caller's mistake: the message names the rule, the culprit and the way out
 │   ├── ParameterError    a number outside its range, or parameters that do not go together
 │   ├── SchemaError       a column without a role, an unknown column, a domain that does not fit
+│   │   └── NotOnGrid     numbers that are none, counted
 │   ├── TableError        a table that cannot be read
 │   ├── ReleaseError      a folder that is not a release, or cannot be asked
 │   │   └── ChangedRelease  a release that is no longer the one that was written
@@ -32,6 +33,24 @@ class ParameterError(InputError, ValueError):
 
 class SchemaError(InputError, ValueError):
     """Roles, columns or domains that do not fit the table."""
+
+
+class NotOnGrid(SchemaError):  # noqa: N818  what the numbers are
+    """A column of numbers on a grid has some that are none.
+
+    >>> print(NotOnGrid("age", 2, 1))
+    column 'age' has 2 missing values and 1 values that are NaN or infinite; a grid has no place for them: leave out these rows, or fill them
+    """
+
+    def __init__(self, column: str, missing: int, infinite: int) -> None:
+        super().__init__(column, missing, infinite)
+        self.column, self.missing, self.infinite = column, missing, infinite
+
+    def __str__(self) -> str:
+        counts = [f"{self.missing:,} missing values"] * (self.missing > 0)
+        counts += [f"{self.infinite:,} values that are NaN or infinite"] * (self.infinite > 0)
+        told = " and ".join(counts)
+        return f"column {self.column!r} has {told}; a grid has no place for them: leave out these rows, or fill them"
 
 
 class TableError(InputError):

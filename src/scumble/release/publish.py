@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble import __version__
-from scumble.domain import Domain
-from scumble.errors import ParameterError, ReleaseError, SchemaError, TableError
+from scumble.domain import Domain, count_gaps
+from scumble.errors import NotOnGrid, ParameterError, ReleaseError, SchemaError, TableError
 from scumble.mechanisms import COUNTING, Plan, Profile
 from scumble.mechanisms import plan as make_plan
 from scumble.mechanisms.partitioned import SUBTABLE
@@ -157,6 +157,13 @@ def publish_table(
     table: Table, spec: Spec, out: Path, coinage: Coinage, *, overwrite: bool = False, progress: Progress | None = None
 ) -> Plan:
     """Publishes a table into the folder `out` and returns the plan that it followed."""
+    try:
+        return _publish(table, spec, out, coinage, overwrite, progress)
+    except NotOnGrid as found:  # in one batch of rows: say how many there are in all
+        raise count_gaps((batch.column(0) for batch in table.batches([found.column])), found.column) from None
+
+
+def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None) -> Plan:
     spec = spec.for_schema(table.schema)
     demand_free(out, overwrite)
     found = profile(table, spec)
