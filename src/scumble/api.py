@@ -23,7 +23,7 @@ from scumble.release.manifest import read_manifest
 from scumble.release.press import Coinage
 from scumble.release.release import Release, open_release
 from scumble.schema import ALIKE, ColumnSpec, Spec, Target, read_spec
-from scumble.tables import Table, read
+from scumble.tables import Table, read, read_source
 
 if TYPE_CHECKING:
     from scumble.forecast import Forecast
@@ -156,7 +156,7 @@ def _choose(
             raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
         spec = _override(read_spec(table), target, mechanism, domain_from_data)
         spec = spec.model_copy(update={"settings": {**spec.settings, **(settings or {})}})
-        return read(spec.table, text=[name for name, column in spec.columns.items() if column.text]), spec
+        return read_source(spec), spec
     source, chosen = read(table, text=_names(text)), mechanism or "uniform"
     roles = (_names(sensitive), public, _names(drop), id)
     spec = _spec(source, *roles, domains or {}, coarsen or {}, target, domain_from_data, chosen)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from scumble.assumed import assumed
 from scumble.channel import Channel
 from scumble.coarsen import coarsen, resolved
 from scumble.display import Card, Shown
@@ -94,9 +95,10 @@ UNFORESEEN = {
 
 def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
     """What publishing the table by the spec will give. The table is held in memory."""
-    spec = spec.for_schema(table.schema)
+    spec, told = assumed(spec.for_schema(table.schema), table)
     found = profile(table, spec)
     plan = make_plan(found, spec)
+    plan = replace(plan, warnings=[*told, *plan.warnings])
     if questions and plan.mechanism in UNFORESEEN:
         raise ParameterError(
             f"the errors of {plan.mechanism!r} {UNFORESEEN[plan.mechanism]}; publish with a seed and ask the release"

@@ -101,7 +101,7 @@ class Target(Model):
 
     def _demand_one(self) -> None:
         if (self.rho1 is None) != (self.rho2 is None):
-            raise ParameterError("rho1 and rho2 go together; give both")
+            raise ParameterError("rho1 and rho2 go together, what is believed before and after; give both")
         ways = [
             n
             for n, v in (("rho1 and rho2", self.rho1), ("gamma", self.gamma), ("epsilon", self.epsilon))

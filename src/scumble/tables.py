@@ -8,7 +8,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scumble.errors import TableError
+
+if TYPE_CHECKING:
+    from scumble.schema import Spec
 
 BATCH = 1 << 17
 """Rows of a batch."""
@@ -43,6 +46,11 @@ def read(source: Any, *, text: Sequence[str] = ()) -> Table:
     raise TableError(
         f"a table is a path or a data frame with the Arrow protocol (pandas, Polars, PyArrow, DuckDB), not {type(source).__name__}"
     )
+
+
+def read_source(spec: "Spec") -> Table:
+    """The table that a spec names."""
+    return read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
 
 
 def _read_path(path: Path, text: Sequence[str]) -> Table:

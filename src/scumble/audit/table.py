@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from scumble.assumed import assumed
 from scumble.audit.examined import Examined
 from scumble.audit.reconstruction import DELTA, LAMBDA
 from scumble.coins import Coins
@@ -16,9 +17,15 @@ from scumble.schema import Spec
 from scumble.tables import Table
 
 
+def examined_as(spec: Spec, table: Table) -> tuple[Spec, list[str]]:
+    """The spec with a target that gives a retention, and what was taken for granted where it says none."""
+    uniform, told = assumed(spec.model_copy(update={"mechanism": "uniform", "settings": {}}), table)
+    return spec.model_copy(update={"privacy": uniform.privacy}), told
+
+
 def examine_table(table: Table, spec: Spec, lam: Any = None, delta: Any = None) -> list[Examined]:
     """The test of every sensitive column, with the retention that the spec asks for."""
-    spec = spec.for_schema(table.schema)
+    spec, _ = examined_as(spec.for_schema(table.schema), table)
     settings = spec.settings_as(Settings) if spec.mechanism == "sps" else Settings.model_validate({})
     lam = lam if lam is not None else settings.lam if spec.mechanism == "sps" else LAMBDA
     delta = delta if delta is not None else settings.delta if spec.mechanism == "sps" else DELTA

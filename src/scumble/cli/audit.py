@@ -1,5 +1,6 @@
 """scumble audit: what attacks on a release get, and what a table would let be estimated."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,14 +97,17 @@ def _examine(target: Path, raw: Path | None, lam: Any, delta: Any) -> list[Any]:
     """The test of a spec's table, or of a release."""
     from scumble.api import open
     from scumble.audit.reconstruction import examine
-    from scumble.audit.table import examine_table
+    from scumble.audit.table import examine_table, examined_as
     from scumble.schema import read_spec
-    from scumble.tables import read
+    from scumble.tables import read, read_source
 
     if target.suffix != ".toml":
         return [examine(open(target), read(raw) if raw is not None else None, lam, delta)]
     spec = read_spec(target)
-    table = read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
+    table = read_source(spec)
+    spec, told = examined_as(spec.for_schema(table.schema), table)
+    for note in told:
+        print(f"note: {note}", file=sys.stderr)
     return examine_table(table, spec, lam, delta)
 
 

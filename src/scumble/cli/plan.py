@@ -25,13 +25,12 @@ def command(
     """Show the guarantees that a spec gives, what an attacker's guess becomes, and the standard error that each answer will have."""
     from scumble.forecast import forecast
     from scumble.schema import read_spec
-    from scumble.tables import read
+    from scumble.tables import read_source
 
     given = read_spec(spec)
     asked = [*(questions or ()), *(_lines(file) if file else ())]
-    source = read(given.table, text=[name for name, column in given.columns.items() if column.text])
     with progress_bar("planning"):
-        found = forecast(source, given, asked, level)
+        found = forecast(read_source(given), given, asked, level)
     allowed = _allowed(breach, len(found.outlooks))
     if format is Format.JSON:
         print_json(_json(found, allowed))

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from scumble.errors import ParameterError
-from scumble.evaluate.truth import Truth, read_source
+from scumble.evaluate.truth import Truth
 from scumble.mechanisms import Profile
 from scumble.schema import Spec, read_spec
-from scumble.tables import Table, read
+from scumble.tables import Table, read, read_source
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from scumble.release.encode import prepared
 from scumble.release.publish import profile
 from scumble.release.release import Release
 from scumble.schema import ColumnSpec, Spec, read_spec
-from scumble.tables import Table, read
+from scumble.tables import Table, read, read_source
 
 Key = tuple[Any, ...]
 """The group values of a line of an answer."""
@@ -106,8 +106,3 @@ class Truth:
             tuple(c[i] for c in groups): (float(n), [np.nan if c[i] is None else float(c[i]) for c in numbers])
             for i, n in enumerate(rows)
         }
-
-
-def read_source(spec: Spec) -> Table:
-    """The table that a spec names."""
-    return read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
