@@ -5,7 +5,7 @@ conditions that stand apart stay a filter of the engine. Public conditions that 
 their own, which are known exactly. What remains is a truth table over the cells of all axes, in SQL's three values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,7 +78,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Tree:
-    """AND, OR, NOT of atoms."""
+    """AND, OR, NOT of atoms, and IS TRUE, which is called surely."""
 
     operation: str
     parts: Sequence["Tree | SetAtom | PublicAtom"]
@@ -102,7 +102,8 @@ class Conditions:
     @property
     def public_atoms(self) -> list[PublicAtom]:
         """The public conditions among the perturbed ones."""
-        return [a for tree in self.trees for a in _leaves(tree) if isinstance(a, PublicAtom)]
+        found = [a for tree in self.trees for a in _leaves(tree) if isinstance(a, PublicAtom)]
+        return list({id(atom): atom for atom in found}.values())  # one may stand in several places of a tree
 
     @property
     def columns(self) -> list[str]:
@@ -165,6 +166,8 @@ def _evaluate(node: Node, axes: Sequence[Perturbed], publics: Sequence[PublicAto
     true, false = _evaluate(node.parts[0], axes, publics)
     if node.operation == "not":
         return false, true
+    if node.operation == "surely":
+        return true, ~true
     for part in node.parts[1:]:
         t, f = _evaluate(part, axes, publics)
         true, false = (true & t, false | f) if node.operation == "and" else (true | t, false & f)
@@ -192,11 +195,44 @@ def _tree(part: exp.Expression, domains: dict[str, Domain], asked: Asked, notes:
     if isinstance(part, exp.And | exp.Or):
         inner = [_tree(p, domains, asked, notes) for p in (part.left, part.right)]
         return Tree("and" if isinstance(part, exp.And) else "or", inner)
+    spelt = _spelt_out(part, lambda inner: _tree(inner, domains, asked, notes))
+    if spelt is not None:
+        return spelt
     others = ", ".join(repr(n) for n in names if n != perturbed[0])
     raise QueryError(
         f"{part.sql(dialect='duckdb')} compares the perturbed column {perturbed[0]!r} with {others}; "
         "a condition may compare a perturbed column with constants only"
     )
+
+
+def _spelt_out(part: exp.Expression, tree: Callable[[exp.Expression], Node]) -> Node | None:
+    """Conditions that are equal or not, IS TRUE, FALSE or NULL, and CASE, by AND, OR, NOT and IS TRUE; None where it is none of these."""
+    if isinstance(part, exp.EQ | exp.NEQ) and any(
+        isinstance(side.unnest(), CONDITION) for side in (part.left, part.right)
+    ):
+        left, right = tree(part.left), tree(part.right)
+        other = right if isinstance(part, exp.EQ) else Tree("not", [right])
+        unlike = Tree("not", [other])
+        return Tree("or", [Tree("and", [left, other]), Tree("and", [Tree("not", [left]), unlike])])
+    if isinstance(part, exp.Is) and isinstance(part.expression, exp.Boolean | exp.Null):
+        true = tree(part.this)
+        surely, never = Tree("surely", [true]), Tree("surely", [Tree("not", [true])])
+        if isinstance(part.expression, exp.Boolean):
+            return surely if part.expression.this else never
+        return Tree("not", [Tree("or", [surely, never])])
+    if isinstance(part, exp.Case | exp.If):
+        otherwise = part.args.get("default" if isinstance(part, exp.Case) else "false")
+        result = tree(otherwise or exp.null())
+        for branch in reversed(part.args["ifs"] if isinstance(part, exp.Case) else [part]):
+            when = branch.this if branch is part or part.this is None else part.this.eq(branch.this)
+            taken = Tree("surely", [tree(when)])
+            chosen = Tree("and", [taken, tree(branch.args["true"])])
+            result = Tree("or", [chosen, Tree("and", [Tree("not", [taken]), result])])
+        return result
+    return None
+
+
+CONDITION = (exp.Predicate, exp.Connector, exp.Not)
 
 
 def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[str]) -> None:
