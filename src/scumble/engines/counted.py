@@ -2,7 +2,7 @@
 
 A tuple stands for v rows, give or take noise of variance s. Of the m of them in which a value x is not missing (of a table each tuple has one row, a
 pattern of transactions as many as pairs of it match, all with the same noise) a tuple has the sum y of x, and of x less a constant, which keeps
-fourth powers small, the sum d. A group has sums of products of these over its tuples: `query/tally.py` says what for.
+fourth powers small, the sum d. A group has sums of products of these over its tuples: `query/counted_sums.py` says what for.
 """
 
 from collections.abc import Sequence

@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from scumble.engines.coded import coded_tuples
 from scumble.engines.duckdb import CONFIG
 from scumble.engines.interruptible import arrow
 from scumble.errors import TableError
@@ -18,8 +19,10 @@ COUNT = "scumble n"
 def count_tuples(source: Sequence[Path] | pa.RecordBatchReader, names: Sequence[str], least: int) -> pa.Table:
     """Each combination of values that occurs at least that often, with its count; missing values are alike.
 
-    Their order is the engine's and means nothing.
+    Their order is the engine's and means nothing. Parquet files of few words and small numbers are counted by their codes (coded.py).
     """
+    if not isinstance(source, pa.RecordBatchReader) and (found := coded_tuples(source, names, least)) is not None:
+        return found[0].append_column(COUNT, pa.array(found[1]))
     listed = ", ".join(quoted(name) for name in names)
     with duckdb.connect(config=CONFIG) as connection:
         if isinstance(source, pa.RecordBatchReader):

@@ -13,11 +13,11 @@ import numpy as np
 
 from scumble.estimate import PUBLISHED, Estimate
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
+from scumble.query.counted_sums import Sums
 from scumble.query.intervals import of_average
 from scumble.query.linear import Floats
 from scumble.query.parse import Aggregate
 from scumble.query.suppressed import Span, Whole, bounds_of_average, bounds_of_sum
-from scumble.query.tally import Tally
 
 Bounds = tuple[Floats, Floats]
 
@@ -36,11 +36,11 @@ class Known:
     """How often an interval holds the truth."""
 
 
-def estimate(aggregate: Aggregate, tally: Tally, span: Span | None, known: Known) -> Estimate:
+def estimate(aggregate: Aggregate, sums: Sums, span: Span | None, known: Known) -> Estimate:
     """One aggregate; span is what its values can be in suppressed rows, where that is public."""
     average = aggregate.kind == "avg"
-    found = _average(aggregate.name, tally, known) if average else _sum(aggregate.name, tally, known)
-    bounds = _bounds(average, tally, span, known)
+    found = _average(aggregate.name, sums, known) if average else _sum(aggregate.name, sums, known)
+    bounds = _bounds(average, sums, span, known)
     e = found
     if known.noise is None:
         least, most = (e.value, e.value) if known.every else bounds or _open(average, e.value, span)
@@ -54,10 +54,10 @@ def estimate(aggregate: Aggregate, tally: Tally, span: Span | None, known: Known
     return Estimate(e.name, e.value, e.se, e.low, e.high, e.method, most, None if one_sided else least)
 
 
-def _bounds(average: bool, tally: Tally, span: Span | None, known: Known) -> Bounds | None:
+def _bounds(average: bool, sums: Sums, span: Span | None, known: Known) -> Bounds | None:
     if known.whole is None or span is None:
         return None
-    return (bounds_of_average if average else bounds_of_sum)(tally, known.whole, span, known.noise, known.share)
+    return (bounds_of_average if average else bounds_of_sum)(sums, known.whole, span, known.noise, known.share)
 
 
 def _open(average: bool, value: Floats, span: Span | None) -> Bounds:
@@ -70,22 +70,22 @@ def _open(average: bool, value: Floats, span: Span | None) -> Bounds:
     return low, value if span[1] <= 0 else np.full_like(value, np.inf)
 
 
-def _sum(name: str, tally: Tally, known: Known) -> Estimate:
-    form = tally.total
+def _sum(name: str, sums: Sums, known: Known) -> Estimate:
+    form = sums.total
     reach = form.reach(known.noise, known.share)
     low, high = form.value - reach, form.value + reach
     if known.noise is not None:
-        certain = known.noise.floor * tally.weight
-        low = np.where(tally.least >= 0, np.maximum(low, certain), low)
-        high = np.where(tally.most <= 0, np.minimum(high, certain), high)
-        low, high = np.where(tally.most <= 0, np.minimum(low, high), low), np.maximum(low, high)
+        certain = known.noise.floor * sums.weight
+        low = np.where(sums.least >= 0, np.maximum(low, certain), low)
+        high = np.where(sums.most <= 0, np.minimum(high, certain), high)
+        low, high = np.where(sums.most <= 0, np.minimum(low, high), low), np.maximum(low, high)
     return Estimate(name, form.value, np.sqrt(form.variance), low, high, "unbiased")
 
 
-def _average(name: str, tally: Tally, known: Known) -> Estimate:
-    top, bottom = tally.ratio.numerator.value, tally.ratio.denominator.value
-    rate = tally.middle + np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0)
-    z: Floats | float = 0.0 if known.noise is None else tally.less(rate).quantiles(known.noise, known.share)
-    e = of_average(name, tally.ratio, False, z)
-    value, low, high = (np.clip(tally.middle + x, tally.least, tally.most) for x in (e.value, e.low, e.high))
+def _average(name: str, sums: Sums, known: Known) -> Estimate:
+    top, bottom = sums.ratio.numerator.value, sums.ratio.denominator.value
+    rate = sums.middle + np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0)
+    z: Floats | float = 0.0 if known.noise is None else sums.less(rate).quantiles(known.noise, known.share)
+    e = of_average(name, sums.ratio, False, z)
+    value, low, high = (np.clip(sums.middle + x, sums.least, sums.most) for x in (e.value, e.low, e.high))
     return Estimate(name, value, np.where(np.isnan(value), np.nan, e.se), low, high, "unbiased")

@@ -2,7 +2,7 @@
 
 A tuple is published X times. The rows that it truly stands for are estimated by X where X > k and by k - r/(1-r) where X = k, with variance
 2r/(1-r)^2 and r/(1-r)^2 (`ClampedCounts.estimate`): unbiased, given which tuples were published. COUNT, SUM and AVG are sums of these, of these
-times the value that a tuple has, and quotients of the two (query/tally.py, query/counted_estimate.py).
+times the value that a tuple has, and quotients of the two (query/counted_sums.py, query/counted_estimate.py).
 
 What was suppressed cannot be estimated. Where the number of all rows is public, and for SUM and AVG what values they can have, it is bounded
 (query/suppressed.py).
@@ -25,10 +25,10 @@ from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.parameters import number
 from scumble.query.answer import arranged
 from scumble.query.counted_estimate import Known, estimate
+from scumble.query.counted_sums import Sums
 from scumble.query.counted_values import possible, summed
 from scumble.query.parse import Group, Query, parse
 from scumble.query.suppressed import Span, Whole
-from scumble.query.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Counting:
     """Counted tuples, and what all of them together count."""
 
     files: CountedFiles
-    all: Tally
+    all: Sums
 
     @classmethod
     def of(cls, release: CountedRelease, tables: Sequence[CountedTable]) -> "Counting":
@@ -82,7 +82,7 @@ class Counting:
         columns = release.columns if release.transactions else tables[0].attributes
         held = [(table.files, table.attributes) for table in tables]
         files = CountedFiles(held, list(columns), release.transactions, release.domains, _rule(release.noise))
-        return cls(files, _tally(files.sums([], None, [Summed()]), Summed(), 0))
+        return cls(files, _sums_of(files.sums([], None, [Summed()]), Summed(), 0))
 
     @property
     def rows(self) -> float:
@@ -104,11 +104,11 @@ def _rule(noise: ClampedCounts | None) -> Rule:
     return Rule(noise.floor, float(values[0]), float(variances[0]), float(variances[1]))
 
 
-def _tally(found: pa.Table, of: Summed, place: int) -> Tally:
+def _sums_of(found: pa.Table, of: Summed, place: int) -> Sums:
     """The sums of one value; over no tuples they are 0, and no value is the least."""
     names = [name for name in found.schema.names if name.endswith(f"_{place}")]
     sums = {name.rpartition("_")[0]: found.column(name).to_numpy().astype(np.float64) for name in names}
-    return Tally(of, {n: x if n in ("least", "most") else np.nan_to_num(x) for n, x in sums.items()})
+    return Sums(of, {n: x if n in ("least", "most") else np.nan_to_num(x) for n, x in sums.items()})
 
 
 def ask_counts(sql: str, release: CountedRelease, level: Any) -> Estimates:
@@ -128,7 +128,7 @@ def ask_counts(sql: str, release: CountedRelease, level: Any) -> Estimates:
     spans = [possible(a, counting.files, query.where, release.declared) for a in query.aggregates]
     known = _known(release, counting, share)
     estimates = [
-        estimate(a, _tally(found, value, places[value]), span, known)
+        estimate(a, _sums_of(found, value, places[value]), span, known)
         for a, value, span in zip(query.aggregates, values, spans, strict=True)
     ]
     names = [output.name for output in query.outputs]

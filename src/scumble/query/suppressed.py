@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
+from scumble.query.counted_sums import Sums
 from scumble.query.intervals import of_average
 from scumble.query.linear import Floats, Linear
 from scumble.query.moments import Moments, Ratio
-from scumble.query.tally import Tally
 
 Span = tuple[float, float]
 """The least and the most that a value can be."""
@@ -33,22 +33,22 @@ class Whole:
     variance: float
     tuples: float
 
-    def beside(self, tally: Tally) -> Linear:
+    def beside(self, sums: Sums) -> Linear:
         """The published tuples that do not count in an answer; each of those that do counts one row."""
-        count = tally.count
+        count = sums.count
         tuples = self.tuples - count.tuples
         variance = np.maximum(self.variance - count.variance, 0)
         return Linear(self.value - count.value, variance, tuples, tuples, tuples)
 
 
 def bounds_of_sum(
-    tally: Tally, whole: Whole, span: Span, noise: ClampedCounts | None, share: float
+    sums: Sums, whole: Whole, span: Span, noise: ClampedCounts | None, share: float
 ) -> tuple[Floats, Floats]:
     """The least and the most that a sum, or a count, can be with all rows."""
     ends = []
     for end, sign in ((min(span[0], 0.0), 1), (max(span[1], 0.0), -1)):
-        form = tally.less(np.full_like(tally.weight, end)) + whole.beside(tally).times(-end)
-        known = (noise.floor if noise is not None else 0) * (tally.weight - end * whole.tuples)
+        form = sums.less(np.full_like(sums.weight, end)) + whole.beside(sums).times(-end)
+        known = (noise.floor if noise is not None else 0) * (sums.weight - end * whole.tuples)
         outer = form.value - sign * form.reach(noise, share)
         inside = outer if noise is None else sign * np.maximum(sign * outer, sign * known)
         ends.append(whole.rows * end + inside)
@@ -56,24 +56,24 @@ def bounds_of_sum(
 
 
 def bounds_of_average(
-    tally: Tally, whole: Whole, span: Span, noise: ClampedCounts | None, share: float
+    sums: Sums, whole: Whole, span: Span, noise: ClampedCounts | None, share: float
 ) -> tuple[Floats, Floats]:
     """The least and the most that an average can be with all rows: within what values can be, whatever the noise."""
-    low, high = (_average_at(tally, whole, end, noise, share) for end in span)
+    low, high = (_average_at(sums, whole, end, noise, share) for end in span)
     if noise is None:  # nothing may match at all
         return np.maximum(low[0], span[0]), np.minimum(high[1], span[1])
     return np.fmax(low[0], span[0]), np.fmin(high[1], span[1])
 
 
 def _average_at(
-    tally: Tally, whole: Whole, end: float, noise: ClampedCounts | None, share: float
+    sums: Sums, whole: Whole, end: float, noise: ClampedCounts | None, share: float
 ) -> tuple[Floats, Floats]:
     """The interval of the average where all suppressed rows match and have one value."""
-    matching, beside = tally.less(np.full_like(tally.weight, end)), whole.beside(tally)
-    beyond = end - tally.middle
+    matching, beside = sums.less(np.full_like(sums.weight, end)), whole.beside(sums)
+    beyond = end - sums.middle
     bottom = Moments(whole.rows - beside.value, beside.variance)
     top = Moments(beyond * bottom.value + matching.value, matching.variance + beyond**2 * beside.variance)
     rate = np.divide(top.value, bottom.value, out=np.full_like(top.value, beyond), where=bottom.value > 0)
     z: Floats | float = 0.0 if noise is None else (matching + beside.times(rate - beyond)).quantiles(noise, share)
     found = of_average("", Ratio(top, bottom, beyond * beside.variance), False, z)
-    return tally.middle + found.low, tally.middle + found.high
+    return sums.middle + found.low, sums.middle + found.high

@@ -20,7 +20,7 @@ from scumble.query.moments import Moments, Ratio
 
 
 @dataclass(frozen=True)
-class Tally:
+class Sums:
     """The sums of one value, for every row of an answer."""
 
     of: Summed
