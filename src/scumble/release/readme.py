@@ -5,7 +5,7 @@ from scumble.coarse import words
 from scumble.domain import Domain, Grid
 from scumble.release.describe import GROUPED
 from scumble.release.manifest import ColumnRecord, Manifest
-from scumble.release.markdown import code, plain, sentence
+from scumble.release.markdown import block, code, plain, sentence
 from scumble.release.readme_counts import counted_howto, counted_place
 from scumble.release.readme_generalized import generalized_howto
 from scumble.release.readme_values import asking, condition_on, double, valued_howto
@@ -136,25 +136,26 @@ def _howto(manifest: Manifest) -> str:
     if valued and column.records[0].replace == "uniform" and len(manifest.sensitive) == 1 and not manifest.sampling:
         return valued_howto(manifest, column, domain, condition)
     if valued or channel.retain == 0:
-        return f"Weights differ by value; `pip install scumble` and\n\n    {asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
+        return f"Weights differ by value; `pip install scumble` and\n\n{asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
     p = channel.retain
     low = -(1 - p) * share / p
     files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
+    sql = (
+        f"{_sums(manifest)} AS standard_error\n"
+        f"FROM (SELECT *, CASE WHEN {condition} THEN {double(low + 1 / p)} ELSE {double(low)} END AS w\n"
+        f"      FROM '{files}');"
+    )
     return (
         f"Counting published values is biased toward the replacements. Instead, give each row a weight: for a set S of values of {code(column.name)} that is "
         f"replaced into with probability r (its share of the {channel.size:,} values), a row in S counts (1 - (1 - p) r) / p, any other row "
         "-(1 - p) r / p. The sum of the weights w is an unbiased estimate of how many rows truly lie in S, and the square root of the sum of w*w - w is "
         "its standard error. Conditions on columns that are published as they are go into WHERE. In SQL (DuckDB, in this folder), for "
         f"{code(condition)}:\n\n"
-        "```sql\n"
-        f"{_sums(manifest)} AS standard_error\n"
-        f"FROM (SELECT *, CASE WHEN {condition} THEN {double(low + 1 / p)} ELSE {double(low)} END AS w\n"
-        f"      FROM '{files}');\n"
-        "```\n\n"
+        f"{block(sql)}\n\n"
         f"{_sampled(manifest)}"
         "The interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. For conditions on several perturbed columns "
         f"{'take for r the product of their r, and for S the rows that satisfy them all' if manifest.joint else 'multiply their weights'}; to sum a column v that is published as it is, use v*w and v*v*(w*w - w). Or let scumble do it:\n\n"
-        f"    pip install scumble\n    {asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
+        f"    pip install scumble\n{asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
     )
 
 

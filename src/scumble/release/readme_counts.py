@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from scumble.release.manifest import CountedRecord, DomainRecord, Manifest
-from scumble.release.markdown import code, plain
+from scumble.release.markdown import block, code, plain
 from scumble.release.readme_values import asking
 
 
@@ -50,15 +50,16 @@ def _anatomy(manifest: Manifest) -> str:
     """Joining the two tables, each row with every value of its bucket."""
     value, rows = manifest.role("apart"), "rows.parquet" if len(manifest.rows_in) == 1 else "rows/*.parquet"
     name = '"' + str(value).replace('"', '""') + '"'
-    return (
-        f"Which value of a bucket belongs to which of its rows is not published. Take every value of the bucket as equally likely for each: a row counts "
-        f"c / |bucket| for a value that the bucket has c times. In SQL (DuckDB, in this folder), for each {code(value)}:\n\n"
-        "```sql\n"
+    sql = (
         f"SELECT {name}, SUM(v.count / n) AS estimate\n"
         f"FROM '{rows}' r JOIN 'values.parquet' v USING (bucket)\n"
         f"JOIN (SELECT bucket, COUNT(*) AS n FROM '{rows}' GROUP BY bucket) USING (bucket)\n"
-        f"GROUP BY {name};\n"
-        "```\n\n"
+        f"GROUP BY {name};"
+    )
+    return (
+        f"Which value of a bucket belongs to which of its rows is not published. Take every value of the bucket as equally likely for each: a row counts "
+        f"c / |bucket| for a value that the bucket has c times. In SQL (DuckDB, in this folder), for each {code(value)}:\n\n"
+        f"{block(sql)}\n\n"
         "Conditions go into WHERE. Counts of public columns alone and of values alone are exact for the published rows; a count of both together is drawn "
         "toward independence, by an amount that is not known. Or let scumble do it:\n\n"
         f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release"'
@@ -144,4 +145,4 @@ def _scumble(manifest: Manifest, record: CountedRecord) -> str:
     asked = record.transactions["item"] if record.transactions else manifest.columns[0].name
     name = asked if asked.isidentifier() else '"' + asked.replace('"', '""') + '"'
     question = f"SELECT {name}, COUNT(*) AS n FROM release GROUP BY {name}"
-    return f"Or let scumble do it:\n\n    pip install scumble\n    {asking(question)}"
+    return f"Or let scumble do it:\n\n    pip install scumble\n{asking(question)}"

@@ -2,7 +2,7 @@
 
 from scumble.mechanisms.baselines.perturbed_generalization import SIZE
 from scumble.release.manifest import Manifest
-from scumble.release.markdown import code
+from scumble.release.markdown import block, code
 from scumble.release.readme_values import asking, condition_on, double
 
 
@@ -17,17 +17,18 @@ def generalized_howto(manifest: Manifest) -> str:
     condition, share = condition_on(column.name, domain)
     low = -(1 - p) * share / p
     files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
+    sql = (
+        f"SELECT SUM({SIZE} * w) AS estimate, SQRT(SUM(q * w * w) - SUM(q * w) ** 2 / SUM(q)) AS standard_error\n"
+        f"FROM (SELECT *, {SIZE} * {SIZE} AS q, CASE WHEN {condition} THEN {double(low + 1 / p)} ELSE {double(low)} END AS w\n"
+        f"      FROM '{files}');"
+    )
     return (
         f"Each row stands for the `{SIZE}` rows of a group, and has the perturbed {code(column.name)} of one of them. For a set S of values that is replaced into with "
         f"probability r (its share of the {domain.size:,} values), a row in S has the weight w = (1 - (1 - p) r) / p, any other one w = -(1 - p) r / p. The sum of {SIZE} * w is "
         f"an unbiased estimate of how many rows truly lie in S. In SQL (DuckDB, in this folder), for {code(condition)}:\n\n"
-        "```sql\n"
-        f"SELECT SUM({SIZE} * w) AS estimate, SQRT(SUM(q * w * w) - SUM(q * w) ** 2 / SUM(q)) AS standard_error\n"
-        f"FROM (SELECT *, {SIZE} * {SIZE} AS q, CASE WHEN {condition} THEN {double(low + 1 / p)} ELSE {double(low)} END AS w\n"
-        f"      FROM '{files}');\n"
-        "```\n\n"
+        f"{block(sql)}\n\n"
         f"{_boxes(manifest)} Or let scumble do it:\n\n"
-        f"    pip install scumble\n    {asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
+        f"    pip install scumble\n{asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
     )
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from scumble.domain import Domain, Grid
 from scumble.errors import NotEstimable
 from scumble.release.manifest import ColumnRecord, Manifest
-from scumble.release.markdown import code
+from scumble.release.markdown import block, code, indented
 
 MOST_LINES = 600
 """Weights that a README lists; beyond, the formula has to do."""
@@ -28,15 +28,14 @@ def valued_howto(manifest: Manifest, column: ColumnRecord, domain: Domain, condi
         "The sum of the weights w is an unbiased estimate of how many rows truly lie in S, and the square root of the sum of w*w - w is its standard error; "
         "the interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. Conditions on columns that are published as they are go into WHERE."
         f"{_statement(manifest, column, domain, condition)} Or let scumble do it:\n\n"
-        f"    pip install scumble\n    {asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
+        f"    pip install scumble\n{asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
     )
 
 
 def asking(question: str) -> str:
-    """The command that asks scumble a question: whatever is quoted in it, a shell hands it on."""
+    """The command that asks scumble a question, indented: whatever is quoted in it, a shell hands it on."""
     plain = not set(question) & set('"$`\\!')
-    command = "scumble query . " + (f'"{question}"' if plain else shlex.quote(question))
-    return command.replace("\n", "\n    ")  # it stands in an indented block
+    return indented("scumble query . " + (f'"{question}"' if plain else shlex.quote(question)))
 
 
 def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, condition: str) -> str:
@@ -47,11 +46,12 @@ def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, conditi
     stratum = manifest.role("stratum")
     name = '"' + column.name.replace('"', '""') + '"'
     same = f"r.{name} IS NOT DISTINCT FROM t.v" + (f' AND r."{stratum}" = t.k' if stratum else "")
-    return (
-        f" In SQL (DuckDB, in this folder), for {code(condition)}:\n\n"
-        "```sql\nSELECT SUM(w) AS estimate, SQRT(SUM(w * w - w)) AS standard_error\n"
-        f"FROM '{files}' r JOIN (VALUES\n  " + ",\n  ".join(lines) + f"\n) t(k, v, w) ON {same};\n```\n\n"
+    listed = ",\n  ".join(lines)
+    sql = (
+        "SELECT SUM(w) AS estimate, SQRT(SUM(w * w - w)) AS standard_error\n"
+        f"FROM '{files}' r JOIN (VALUES\n  {listed}\n) t(k, v, w) ON {same};"
     )
+    return f" In SQL (DuckDB, in this folder), for {code(condition)}:\n\n{block(sql)}\n\n"
 
 
 def _lines(column: ColumnRecord, domain: Domain) -> list[str]:

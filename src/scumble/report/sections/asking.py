@@ -18,8 +18,8 @@ MOST_CHARACTERS = 1500
 def asking(subject: Subject) -> Section:
     """The section."""
     name, manifest = subject.release.path.name, subject.manifest
-    found = re.search(r"```sql\n(.*?)```", readme(manifest), re.DOTALL)
-    by_hand = found[1].strip() if found and len(found[1]) <= MOST_CHARACTERS else None
+    found = re.search(r"^(`{3,})sql\n(.*?)\n\1$", readme(manifest), re.DOTALL | re.MULTILINE)
+    by_hand = found[2] if found and len(found[2]) <= MOST_CHARACTERS else None
     sql = _question(subject)
     return Section(
         "asking",
