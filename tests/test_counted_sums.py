@@ -129,6 +129,11 @@ def test_patterns_of_transactions_have_one_noise_each() -> None:
     assert found["s"].se[0] == pytest.approx(np.sqrt(one * sum(w * w for w in weights.values())))
     assert found["n"].se[0] == pytest.approx(np.sqrt(one * 4 * len(weights)))
     assert found["a"].value[0] == pytest.approx(sum(sums.values()) / found["n"].value[0])
+    renamed = table.rename_columns(["who", "id", "g0"])
+    settings |= {"item": "id", "value": "g0"}
+    other = scumble.publish(renamed, mechanism="columnized", epsilon=1, drop="who", settings=settings, seed=1)
+    again = other.query("SELECT SUM(g0) AS s, COUNT(*) AS n FROM release")
+    assert (again["s"].se[0], again["n"].se[0]) == pytest.approx((found["s"].se[0], found["n"].se[0]))
 
 
 SMALL = {"g": ["a"] * 9 + ["b"] * 7 + ["a", "b", "b"], "x": [1] * 4 + [3] * 5 + [-2] * 7 + [4, 1, 1]}
@@ -233,6 +238,22 @@ def test_columns_of_a_schema_answer_for_their_own(rows: pa.Table) -> None:
     assert abs(release.query("SELECT AVG(y) AS a FROM release")["a"].value[0] - 1) < 0.02
     with pytest.raises(NotEstimable, match="no column of the schema has all of g, y"):
         release.query("SELECT g, SUM(y) AS s FROM release GROUP BY g")
+
+
+@pytest.mark.parametrize("names", [("id", "v"), ("g0", "s"), ("m0", "y0"), ("counted", "d0")])
+def test_columns_may_have_any_name(names: tuple[str, str], rows: pa.Table) -> None:
+    """Also the names that statements have for themselves: the answer is that of the same table with other names."""
+    plain = noisy(rows).query(ASKED).to_list()
+    g, x = names
+    renamed = noisy(rows.rename_columns([g, x]))
+    asked = f"SELECT {g} AS key, COUNT(*) AS n, COUNT({x}) AS c, SUM({x}) AS total, AVG({x}) AS a FROM release WHERE {x} < 99 OR {x} IS NULL GROUP BY {g} ORDER BY key"
+    for row, other in zip(plain, renamed.query(asked).to_list(), strict=True):
+        assert [other["key"], other["n"], other["c"], other["total"], other["a"]] == [
+            row["g"],
+            *(pytest.approx(row[n]) for n in ("n", "c", "s", "a")),
+        ]
+        errors = [row[n] for n in ("n_se", "s_se", "a_se")]
+        assert [other["n_se"], other["total_se"], other["a_se"]] == pytest.approx(errors)
 
 
 def test_order_and_limit_take_averages(rows: pa.Table) -> None:

@@ -31,17 +31,17 @@ class Summed:
     middle: float | None = None
     """What the spread of a value is taken around; None: rows are counted."""
 
-    def of_tuple(self, place: int) -> list[str]:
-        """m, y and d of each tuple."""
+    def of_tuple(self, place: int, several: bool) -> list[str]:
+        """m, y and d of each tuple, of one row or of several."""
         if self.value is None:
-            return [f"COUNT(*)::DOUBLE AS m{place}"]
+            return [f"{'COUNT(*)' if several else '1'}::DOUBLE AS m{place}"]
         value = self.value.sql(dialect="duckdb")
-        rows = f"COUNT({value})::DOUBLE AS m{place}"
+        rows = f"{f'COUNT({value})' if several else f'(({value}) IS NOT NULL)'}::DOUBLE AS m{place}"
         if self.middle is None:
             return [rows]
         number = f"CAST({value} AS DOUBLE)"
-        less = f"{number} - ({self.middle!r})"
-        return [rows, f"COALESCE(SUM({number}), 0) AS y{place}", f"COALESCE(SUM({less}), 0) AS d{place}"]
+        sums = (f"SUM({x})" if several else f"({x})" for x in (number, f"{number} - ({self.middle!r})"))
+        return [rows, *(f"COALESCE({each}, 0) AS {name}{place}" for each, name in zip(sums, "yd", strict=True))]
 
     def of_group(self, place: int) -> list[str]:
         """Sums over tuples: of d^a m^b as `p` + a + b, of d^a m^b s as `s` + a + b, and those that are named."""
@@ -82,6 +82,7 @@ class CountedFiles:
         rule: Rule,
     ) -> None:
         self._connection = duckdb.connect(config=CONFIG)
+        self._several = transactions is not None
         if transactions is not None:
             inner = self._patterns(tables, transactions)
         elif domains is not None:
@@ -100,13 +101,17 @@ class CountedFiles:
         """For each group its keys, and the sums of each value, with the value's place after their names."""
         names = [name for name, _ in keys]
         of_tuples = [f"{expression.sql(dialect='duckdb')} AS {name}" for name, expression in keys]
-        of_tuples += ['"scumble tuple" AS id', 'ANY_VALUE("scumble v") AS v', 'ANY_VALUE("scumble s") AS s']
-        of_tuples += [part for place, value in enumerate(values) for part in value.of_tuple(place)]
+        noisy, together = ['"scumble v" AS v', '"scumble s" AS s'], ""
+        if self._several:  # by their places, because a column of the release may have any name
+            together = f"GROUP BY {', '.join(str(i + 1) for i in range(len(keys) + 1))}"
+            noisy = ['"scumble tuple" AS id', 'ANY_VALUE("scumble v") AS v', 'ANY_VALUE("scumble s") AS s']
+        of_tuples += noisy
+        of_tuples += [part for place, value in enumerate(values) for part in value.of_tuple(place, self._several)]
         of_groups = [part for place, value in enumerate(values) for part in value.of_group(place)]
         by = f"GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
         return self._run(
             f"""SELECT {", ".join([*names, *of_groups])} FROM (
-            SELECT {", ".join(of_tuples)} FROM counted {_matching(where)} GROUP BY {", ".join([*names, "id"])}) {by}""",
+            SELECT {", ".join(of_tuples)} FROM counted {_matching(where)} {together}) {by}""",
             [*(e for _, e in keys), where, *(value.value for value in values)],
         )
 
@@ -140,7 +145,7 @@ class CountedFiles:
         crossed = " CROSS JOIN ".join(f"domain_{place}" for place in range(len(columns)))
         same = " AND ".join(f"d.{quoted(name)} IS NOT DISTINCT FROM c.{quoted(name)}" for name in columns)
         return (
-            f'SELECT d.*, COALESCE(c."{COUNT}", 0) AS "{COUNT}", row_number() OVER () AS "scumble tuple" FROM (FROM {crossed}) d '
+            f'SELECT d.*, COALESCE(c."{COUNT}", 0) AS "{COUNT}" FROM (FROM {crossed}) d '
             f"LEFT JOIN ({_grouped(listed_files(files), columns)}) c ON {same}"
         )
 
@@ -164,8 +169,7 @@ class CountedFiles:
 
 def _grouped(place: str, columns: Sequence[str]) -> str:
     listed = ", ".join(quoted(name) for name in columns)
-    counted = f'SELECT {listed}, COUNT(*) AS "{COUNT}" FROM {place} GROUP BY {listed}'
-    return f'SELECT *, row_number() OVER () AS "scumble tuple" FROM ({counted})'
+    return f'SELECT {listed}, COUNT(*) AS "{COUNT}" FROM {place} GROUP BY {listed}'
 
 
 def _matching(where: exp.Expression | None) -> str:
