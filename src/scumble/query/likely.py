@@ -14,6 +14,7 @@ columns, and all where rows have weights, are those of the unbiased figure. All 
 be, to hold the estimate.
 """
 
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -44,6 +45,8 @@ class Fit:
 
     counts: Tensor
     channels: list[Channel]
+    digest: str
+    """Of the published states: tables published again have coins of their own for each."""
     found: list[Likelihood] = field(default_factory=list)
 
 
@@ -84,7 +87,8 @@ def _fit(part: Reconstruction, sums: Tensor) -> Fit:
     table = part.cells.dense(sums)
     axes = [*part.question.grouped, *part.question.others]
     channels = [axis.collapsed(part.channels[axis.name]) for axis in axes]
-    fit = Fit(np.zeros_like(table), channels)
+    digest = hashlib.sha256(np.rint(table).astype("<i8").tobytes()).hexdigest()
+    fit = Fit(np.zeros_like(table), channels, digest)
     for place in _places(table, len(axes)):
         states = table[place]
         total = states.sum()
@@ -197,7 +201,8 @@ def _errors(whole: Whole, fits: list[Fit], functionals: list[Tensor], draws: int
     if functionals[0].size * cells.width > MOST_FUNCTIONALS or cells.question.published.weighted:
         return None
     total = np.zeros((draws, len(cells.groups), cells.width))
-    stream = Entropy.seeded(0).stream("bootstrap", name)  # the same figure has the same interval, whatever it is called
+    # the same question of a release has the same answer; one stream for all releases would make all of them miss alike
+    stream = Entropy.seeded(0).stream("bootstrap", " ".join([name, *(fit.digest for fit in fits)]))
     for fit, functional in zip(fits, functionals, strict=True):
         axes = len(fit.channels)
         for place in _places(fit.counts, axes):
