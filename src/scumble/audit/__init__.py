@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from scumble.audit import (
     altered,
     averaging,
@@ -128,6 +130,7 @@ def run(case: Case, progress: Progress | None = None) -> list[Finding]:
     for done, attack in enumerate(ATTACKS):
         finding = attack(case)
         found += [finding] if finding is not None else []
+        pa.default_memory_pool().release_unused()
         if progress is not None:
             progress(done + 1, len(ATTACKS))
     return found

@@ -79,7 +79,7 @@ class Look:
 
 
 def _column(case: Case, name: str, releases: list[Exhibit], rows: list[Codes], people: Codes | None) -> Finding:
-    truth = case.exhibit.codes(name, case.raw) if case.raw is not None else None
+    truth = case.truth(name) if case.raw is not None else None
     looks = [
         Look(law_of(e, name, truth), e.stratum[at], e.codes(name)[at]) for e, at in zip(releases, rows, strict=True)
     ]

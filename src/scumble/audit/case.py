@@ -1,5 +1,6 @@
 """What an audit has before it: the published rows, the raw table where there is one, and other publications of the same people."""
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -7,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.audit.exhibit import Codes, Exhibit, together, whole_table
+from scumble.audit.exhibit import Codes, Exhibit, Narrow, together, whole_table
 from scumble.audit.recode import recoded
 from scumble.errors import ParameterError
 from scumble.tables import Table
@@ -52,17 +53,35 @@ class Case:
     """The raw table."""
     others: list[Exhibit] = field(default_factory=list)
 
-    @cached_property
+    @property
     def raw(self) -> pa.Table | None:
-        """The raw table's columns that were published, in the form in which they were published, in the order of its rows."""
-        if self.source is None:
-            return None
+        """The raw table's columns that were published, in the form in which they were published, in the order of its rows; perturbed ones are in `truth`."""
+        return self._read[0] if self.source is not None else None
+
+    def truth(self, name: str) -> Codes:
+        """The true values of a perturbed column as places in its domain, in the order of the raw table's rows."""
+        return self._read[1][name].astype(np.int64)
+
+    @cached_property
+    def _read(self) -> tuple[pa.Table, dict[str, Narrow]]:
+        """One reading of the raw table; of a perturbed column nothing but codes is ever whole in memory."""
+        assert self.source is not None
         names = [n for n in self.source.schema.names if n in self._published_names]
         missing = [n for n in (*self.exhibit.quasi, *self.exhibit.sensitive) if n not in names]
         if missing:
             raise ParameterError(f"the raw table has no column {missing[0]!r}; is it the table that was published?")
-        whole = whole_table(self.source, names)
-        return whole if self.exhibit.manifest is None else recoded(whole, self.exhibit.manifest)
+        manifest = self.exhibit.manifest
+        if manifest is None:
+            return whole_table(self.source, names), {}
+        coded: dict[str, list[Narrow]] = {n: [] for n in self.exhibit.sensitive if self.exhibit.perturbed}
+        parts: list[pa.Table] = []
+        for batch in self.source.batches(names):
+            part = recoded(pa.Table.from_batches([batch]), manifest)
+            for name, found in coded.items():
+                found += [self.exhibit.encoded(name, chunk) for chunk in part.column(name).chunks]
+            parts.append(_without(coded, part))
+        whole = pa.concat_tables(parts, promote_options="permissive") if parts else whole_table(self.source, names)
+        return whole, {name: np.concatenate([*found, np.zeros(0, np.uint8)]) for name, found in coded.items()}
 
     @property
     def _published_names(self) -> list[str]:
@@ -116,6 +135,12 @@ class Case:
             return False
         groups = self.groups
         return bool((groups.people[groups.published] > 0).mean() > 0.5) if len(groups.published) else False
+
+
+def _without(names: Container[str], table: pa.Table) -> pa.Table:
+    """A table without some columns; where none is left it still has its rows."""
+    left = [name for name in table.column_names if name not in names]
+    return table.select(left) if left else pa.table({"": pa.nulls(table.num_rows)})
 
 
 def alike(published: pa.ChunkedArray, raw: pa.ChunkedArray, strangers: npt.NDArray[np.bool_]) -> bool:

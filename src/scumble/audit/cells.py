@@ -1,8 +1,16 @@
 """Counts of values within groups, in sparse form: memory follows the combinations that occur."""
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from scumble.audit.exhibit import Codes
+
+
+def _narrow(numbers: Codes, largest: int) -> npt.NDArray[Any]:
+    """Numbers in no more bytes than the largest needs; signed, so that differences are right."""
+    return numbers.astype(np.int32 if largest < 1 << 31 else np.int64)
 
 
 class Cells:
@@ -17,16 +25,18 @@ class Cells:
 
     def __init__(self, group: Codes, value: Codes, size: int) -> None:
         self._size = size
-        self._cells, self.times = np.unique(group * size + value, return_counts=True)
-        self.group, self.value = self._cells // size, self._cells % size
+        self.cell, times = np.unique(group * size + value, return_counts=True)
+        self.times = _narrow(times, len(group))
+        self.group = _narrow(self.cell // size, int(group.max(initial=0)))
+        self.value = _narrow(self.cell % size, size)
 
     def at(self, group: Codes, value: Codes) -> Codes:
         """The counts of some cells, 0 where there is none."""
-        if not len(self._cells):
+        if not len(self.cell):
             return np.zeros(len(group), dtype=np.int64)
         wanted = group * self._size + value
-        place = np.minimum(np.searchsorted(self._cells, wanted), len(self._cells) - 1)
-        return np.where(self._cells[place] == wanted, self.times[place], 0)
+        place = np.minimum(np.searchsorted(self.cell, wanted), len(self.cell) - 1)
+        return np.where(self.cell[place] == wanted, self.times[place], 0)
 
     def two_largest(self, groups: int) -> tuple[Codes, Codes, Codes]:
         """For each group the largest and the second largest count, and the value that has the largest (-1 in an empty group)."""

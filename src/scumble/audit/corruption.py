@@ -62,7 +62,7 @@ def _true_values(case: Case, name: str) -> Finding:
 def _swapped(case: Case, name: str) -> Finding:
     """All rows are one group, and what is left of it is the person's."""
     exhibit = case.exhibit
-    truth = exhibit.codes(name, case.raw) if case.raw is not None else None
+    truth = case.truth(name) if case.raw is not None else None
     law = law_of(exhibit, name, truth)
     share = 1.0
     if truth is not None:
@@ -75,9 +75,16 @@ def _swapped(case: Case, name: str) -> Finding:
 def _perturbed(case: Case, name: str) -> Finding:
     exhibit, groups = case.exhibit, case.groups
     assert case.raw is not None
-    truth, seen = exhibit.codes(name, case.raw), exhibit.codes(name)
+    truth, seen = case.truth(name), exhibit.codes(name)
     law = law_of(exhibit, name, truth)
-    hits = _left_over(groups.published, seen, groups.raw, truth, len(law.prior), groups.count)
+    people, rows = case.known
+    hits = float((truth[people] == seen[rows]).sum())  # with nobody to take away, the row's own value is left
+    crowded = ~((groups.rows == 1) & (groups.people == 1))
+    number, count = np.cumsum(crowded) - 1, int(crowded.sum())
+    ours, theirs = crowded[groups.published], crowded[groups.raw]
+    hits += _left_over(
+        number[groups.published[ours]], seen[ours], number[groups.raw[theirs]], truth[theirs], len(law.prior), count
+    )
     told = f"{name}: whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value"
     return Finding.of_share(NAME, round(hits), len(truth), law.face_value, told)
 
@@ -88,7 +95,7 @@ def _left_over(group: Codes, seen: Codes, people: Codes, truth: Codes, size: int
     D(g, j) = published - true count. For a person of value x it is D + [j = x], so x wins if D(g, x) + 1 is above all others.
     """
     published, true = Cells(group, seen, size), Cells(people, truth, size)
-    cells = np.unique(np.concatenate([published.group * size + published.value, true.group * size + true.value]))
+    cells = np.unique(np.concatenate([published.cell, true.cell]))
     at, value = cells // size, cells % size
     left = published.at(at, value) - true.at(at, value)
     length = np.bincount(at, minlength=count)
@@ -101,7 +108,7 @@ def _left_over(group: Codes, seen: Codes, people: Codes, truth: Codes, size: int
     )  # values that nobody has and no row shows are left over 0 times
     zeros = np.where(most == 0, size - length, 0)
     alike = np.bincount(at, weights=left == most[at], minlength=count) + zeros
-    own = left[np.searchsorted(cells, true.group * size + true.value)]
+    own = left[np.searchsorted(cells, true.cell)]
     top, many = most[true.group], alike[true.group]
     chance = np.where(own == top, 1.0, np.where(own + 1 == top, 1 / (many + 1), 0.0))
     return float((chance * true.times).sum())

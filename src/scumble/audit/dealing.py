@@ -35,7 +35,7 @@ def attack(case: Case) -> Finding | None:
         return None
     (name,) = exhibit.sensitive
     place, rows = case.known
-    x, z = exhibit.codes(name, case.raw)[place], exhibit.stratum[rows]
+    x, z = case.truth(name)[place], exhibit.stratum[rows]
     if not len(rows):
         return None
     true = true_values(case, name)

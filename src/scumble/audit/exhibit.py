@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 
 from scumble.errors import SchemaError, did_you_mean
 from scumble.release.encode import published_type
-from scumble.release.groups import distinct_rows
+from scumble.release.groups import distinct_lines
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 from scumble.suggest import Seen, role
 from scumble.tables import Table
 
 Codes = npt.NDArray[np.int64]
+Narrow = npt.NDArray[np.unsignedinteger[Any]]
 
 CROWD = 5
 """The size of a crowd that a table of which nothing is said is held to."""
@@ -85,18 +86,27 @@ class Exhibit:
             return np.zeros(self.table.num_rows, dtype=np.int64)
         return np.asarray(self.table.column(name).to_numpy().astype(np.int64))
 
-    def codes(self, name: str, table: pa.Table | None = None) -> Codes:
-        """A perturbed column, of the published rows or of another table, as places in its declared domain."""
+    def codes(self, name: str) -> Codes:
+        """A perturbed column of the published rows as places in its declared domain."""
+        if name not in self._narrow:
+            self._narrow[name] = np.concatenate([self.encoded(name, each) for each in self.table.column(name).chunks])
+        return self._narrow[name].astype(np.int64)
+
+    def encoded(self, name: str, column: pa.Array) -> Narrow:
+        """Values of a perturbed column as places in its declared domain, in the narrowest type."""
         assert self.manifest is not None
-        column = (self.table if table is None else table).column(name).combine_chunks()
-        return np.asarray(self.manifest.domains[name].encode(column, name).astype(np.int64))
+        return self.manifest.domains[name].encode(column, name)
+
+    @cached_property
+    def _narrow(self) -> dict[str, Narrow]:
+        return {}
 
 
 def of_release(release: Release) -> Exhibit:
     """The exhibit of a release."""
     manifest, record = release.manifest, release.manifest.counted
     parts = [part.name for part in record.tables] if record is not None and record.tables else [None]
-    tables = [release.table(name) for name in (parts[:1] if manifest.mechanism == "anatomy" else parts)]
+    tables = [release.table(name, words=True) for name in (parts[:1] if manifest.mechanism == "anatomy" else parts)]
     files = [release.path / path for path in manifest.data]
     counted = [column.name for column in manifest.columns if column.role == "counted"]
     quasi = manifest.public or [name for name in counted if record is None or record.transactions is None]
@@ -150,13 +160,15 @@ def together(names: Sequence[str], *tables: pa.Table) -> tuple[list[Codes], int]
     """
     if not names:
         return [np.zeros(table.num_rows, dtype=np.int64) for table in tables], 1
-    whole = pa.table({name: _joined([table.column(name) for table in tables]) for name in names})
-    first, number = distinct_rows(whole)
+    joined = (_joined([table.column(name) for table in tables]) for name in names)
+    first, number = distinct_lines(joined, sum(table.num_rows for table in tables))
     ends = np.cumsum([table.num_rows for table in tables])[:-1]
     return [np.asarray(part) for part in np.split(number, ends)], len(first)
 
 
 def _joined(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    if words := _of_words(columns):
+        return words
     plain = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in columns]
     plain = [_flat(c) for c in plain]
     kinds = {c.type for c in plain}
@@ -164,6 +176,16 @@ def _joined(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
         numbers = all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in kinds)
         plain = [c.cast(pa.float64() if numbers else pa.string()) for c in plain]
     return pa.chunked_array([chunk for c in plain for chunk in c.chunks], plain[0].type)
+
+
+def _of_words(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray | None:
+    """Columns that hold the places of words already, as one with all words, each of them once; the rows are then not read as text."""
+    kind = columns[0].type
+    if not pa.types.is_dictionary(kind) or any(column.type != kind or column.null_count for column in columns):
+        return None
+    whole = pa.chunked_array([chunk for column in columns for chunk in column.chunks], kind).unify_dictionaries()
+    words = whole.chunk(0).dictionary if whole.num_chunks else None
+    return whole if words is not None and not words.null_count and len(words.unique()) == len(words) else None
 
 
 def _flat(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -53,36 +53,44 @@ def in_known_rows(
 
 def in_any_row(case: Case, name: str, truth: Codes, law: Law, error: float) -> Judged:
     """All people whose public values were published, by the published value itself; for releases without sub-tables."""
-    exhibit, groups, (p,), (r,) = case.exhibit, case.groups, law.keep, law.draw
-    s = np.bincount(groups.published, weights=exhibit.weights, minlength=groups.count)
-    n, seen = groups.people.astype(np.float64), s > 0
-    cells = Cells(groups.raw, truth, len(law.prior))
-    y = exhibit.codes(name)
-    hits = exhibit.weights * cells.at(groups.published, y) / s[groups.published]
-    part = cells.times / n[cells.group]
-    redrawn = np.bincount(cells.group, weights=(1 - p[cells.value]) * part, minlength=groups.count)
-    chance = p[cells.value] * part + r[cells.value] * redrawn[cells.group]
-    first, second = (np.bincount(cells.group, weights=chance * part**power, minlength=groups.count) for power in (1, 2))
-    rows = np.where(seen, s, 1)
-    there, times = seen[cells.group], cells.times.astype(np.float64)
-    largest = float((times / rows[cells.group])[there].max(initial=0))
-    by_group = Terms(
-        summed(groups.published, hits, groups.count),
-        np.where(seen, n * first, 0),
-        np.where(seen, n**2 / rows * np.maximum(second - first**2, 0), 0),
-        np.where(seen, n, 0),
-        largest,
-    )
-    parts = []
+    exhibit, groups = case.exhibit, case.groups
+    by_group, by_value = _in_groups(case, name, truth, law)
+    parts = by_value.by(np.arange(len(law.prior)), true_values(case, name))
     for codes, named in columns_of(exhibit.table, exhibit.quasi):
         of_group = np.zeros(groups.count, dtype=np.int64)
         of_group[groups.published] = codes
         parts += by_group.by(of_group, named)
-    in_cells = [times * chance, times**2 / rows[cells.group] * chance * (1 - chance), times]
-    expected, variance, people = (summed(cells.value, np.where(there, each, 0), len(p)) for each in in_cells)
-    by_value = Terms(summed(y, hits, len(p)), expected, variance, people, largest)
-    parts += by_value.by(np.arange(len(p)), true_values(case, name))
     return worst(by_group.whole(), parts, error)
+
+
+def _in_groups(case: Case, name: str, truth: Codes, law: Law) -> tuple[Terms, Terms]:
+    """What each group adds, and what each true value does."""
+    exhibit, groups, (p,), (r,) = case.exhibit, case.groups, law.keep, law.draw
+    s = np.bincount(groups.published, weights=exhibit.weights, minlength=groups.count)
+    seen, n = s > 0, groups.people
+    cells = Cells(groups.raw, truth, len(law.prior))
+    y = exhibit.codes(name)
+    hits = exhibit.weights * cells.at(groups.published, y) / s[groups.published]
+    part = cells.times / n[cells.group]
+    chance = (1 - p[cells.value]) * part
+    chance = r[cells.value] * np.bincount(cells.group, weights=chance, minlength=groups.count)[cells.group]
+    chance += p[cells.value] * part
+    first, second = (np.bincount(cells.group, weights=chance * part**power, minlength=groups.count) for power in (1, 2))
+    rows = np.where(seen, s, 1)
+    there, each = seen[cells.group], cells.times / rows[cells.group]
+    largest = float(each[there].max(initial=0))
+    in_cells = (cells.times * chance, cells.times * each * chance * (1 - chance), cells.times)
+    expected, variance, people = (summed(cells.value, np.where(there, every, 0), len(p)) for every in in_cells)
+    return (
+        Terms(
+            summed(groups.published, hits, groups.count),
+            np.where(seen, n * first, 0),
+            np.where(seen, n**2.0 / rows * np.maximum(second - first**2, 0), 0),
+            np.where(seen, n, 0).astype(np.float64),
+            largest,
+        ),
+        Terms(summed(y, hits, len(p)), expected, variance, people, largest),
+    )
 
 
 def true_values(case: Case, name: str) -> Callable[[int], str]:

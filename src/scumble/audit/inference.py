@@ -41,7 +41,7 @@ def _perturbed(case: Case, name: str) -> Finding:
         rate = law.success()
         told = f"{name}: expected of the likeliest value behind each row, by the channel and the reconstructed distribution; {_prior(law)}"
         return Finding(NAME, rate, rate, rate, rate, told)
-    truth = case.exhibit.codes(name, case.raw)
+    truth = case.truth(name)
     law = law_of(case.exhibit, name, truth)
     error = (1 - LEVEL) / 2 / len(case.exhibit.sensitive)
     found = in_known_rows(case, name, truth, law, law.guesses(), error, otherwise=int(law.prior.argmax()))

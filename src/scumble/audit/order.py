@@ -73,7 +73,7 @@ Sign = tuple[float, float, str]
 
 def _against_raw(case: Case) -> list[Sign]:
     """Scores against places, and of neighbours against each other."""
-    groups, exhibit, raw = case.groups, case.exhibit, case.raw
+    groups, exhibit = case.groups, case.exhibit
     mean = np.bincount(groups.raw, weights=np.arange(len(groups.raw)), minlength=groups.count) / np.maximum(
         groups.people, 1
     )
@@ -81,9 +81,8 @@ def _against_raw(case: Case) -> list[Sign]:
     run = sorted_runs(exhibit.table)[1]
     found = _of_scores(mean[groups.published][known], run[known], "the place in the raw table")
     for name in exhibit.sensitive if exhibit.perturbed else []:
-        assert raw is not None
         assert exhibit.manifest is not None
-        cells = Cells(groups.raw, exhibit.codes(name, raw), exhibit.manifest.domains[name].size)
+        cells = Cells(groups.raw, case.truth(name), exhibit.manifest.domains[name].size)
         kept = cells.at(groups.published, exhibit.codes(name)) / groups.people[groups.published]
         found += _of_scores(kept, run, f"which {name} were kept")
     return found

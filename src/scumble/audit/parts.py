@@ -5,7 +5,7 @@ value of some columns are looked at by themselves. Which rows these are depends 
 equal shares (Bonferroni), so that a sound table is called broken, by the whole or by any part, with probability at most `error`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,16 +122,15 @@ def frequent(rows: Numbers) -> list[int]:
     return [int(k) for k in most if rows[k] >= LEAST_ROWS]
 
 
-def columns_of(table: pa.Table, names: Sequence[str]) -> list[tuple[Codes, Callable[[int], str]]]:
-    """Columns as codes, with the words for each code; columns in which every value is rare are left out."""
-    found: list[tuple[Codes, Callable[[int], str]]] = []
+def columns_of(table: pa.Table, names: Sequence[str]) -> Iterator[tuple[Codes, Callable[[int], str]]]:
+    """Columns as codes, one at a time, with the words for each code; columns in which every value is rare are left out."""
     for name in names:
         (codes,), count = together([name], table)
         if frequent(np.bincount(codes, minlength=count).astype(np.float64)):
-            found.append((codes, _named(table.column(name), codes, name)))
-    return found
+            yield codes, _named(table.column(name), codes, name)
 
 
 def _named(column: pa.ChunkedArray, codes: Codes, name: str) -> Callable[[int], str]:
-    _, first = np.unique(codes, return_index=True)
+    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+    first[codes] = np.arange(len(codes))
     return lambda code: f"{name} = {column[int(first[code])].as_py()}"

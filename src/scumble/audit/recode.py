@@ -17,6 +17,8 @@ def recoded(raw: pa.Table, manifest: Manifest) -> pa.Table:
 
 
 def _as_published(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
+    if record.coarsened is None and not record.merged:
+        return column
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     if record.coarsened is not None:
         plain = pa.chunked_array([coarsen(chunk, record.coarsened, record.name) for chunk in plain.chunks])

@@ -45,7 +45,7 @@ def _column(case: Case, name: str, error: float) -> list[Finding]:
     by_counts = [least] if least is not None else []
     if case.raw is None:
         return by_counts
-    truth = case.exhibit.codes(name, case.raw)
+    truth = case.truth(name)
     law = law_of(case.exhibit, name, truth)
     if len(law.keep) == 1:
         found = in_any_row(case, name, truth, law, error)

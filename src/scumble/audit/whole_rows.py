@@ -31,7 +31,7 @@ def attack(case: Case) -> Finding | None:
         return None
     equal, kept, drawn = np.zeros(len(rows), dtype=np.int64), [], []
     for name in exhibit.sensitive:
-        truth = exhibit.codes(name, case.raw)
+        truth = case.truth(name)
         law, x = law_of(exhibit, name, truth), truth[people]
         equal += x == exhibit.codes(name)[rows]
         kept.append(law.keep[exhibit.stratum[rows], x])

@@ -3,7 +3,7 @@
 One GROUP BY of the engine, whatever the number of rows; what is held in memory are the groups.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,9 +99,16 @@ def regrouped(keys: pa.Table, code: Counts, records: Counts, values: int) -> Gro
 
 def distinct_rows(keys: pa.Table) -> tuple[Counts, Counts]:
     """A line of each combination of values, in the order of the values, and the number of each line's combination."""
-    codes, bound = np.zeros(keys.num_rows, dtype=np.int64), 1
-    for column in keys.columns:
-        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    return distinct_lines(keys.columns, keys.num_rows)
+
+
+def distinct_lines(columns: Iterable[pa.ChunkedArray], rows: int) -> tuple[Counts, Counts]:
+    """The same of columns that are made one at a time. Words that are coded already are taken to be different."""
+    codes, bound = np.zeros(rows, dtype=np.int64), 1
+    for column in columns:
+        whole = column.combine_chunks()
+        coded = pa.types.is_dictionary(whole.type) and not whole.null_count
+        encoded = whole if coded else whole.dictionary_encode(null_encoding="encode")
         rank = np.empty(len(encoded.dictionary), dtype=np.int64)
         rank[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(rank))
         if bound * len(rank) > 1 << 40:
