@@ -117,3 +117,16 @@ def test_a_count_that_is_true_of_nobody_is_foreseen_as_zero() -> None:
         assert (found.answers[1][1]["n"].value[i] == 0) == (rows.sum() == 0)
     shown = [line.split() for line in str(found).splitlines() if line.startswith("F ") and "soldier" in line]
     assert [(line[2], line[4]) for line in shown] == [("0", "-"), ("0", "-"), ("-", "-")]
+
+
+def test_a_level_is_a_share_of_intervals() -> None:
+    table = pa.table({"a": ["x", "y"] * 50})
+    with pytest.raises(ParameterError, match="level is the share of intervals that hold the truth"):
+        scumble.plan(
+            table,
+            "SELECT COUNT(*) AS n FROM release WHERE a = 'x'",
+            sensitive="a",
+            domains={"a": ["x", "y"]},
+            gamma=3,
+            level=95,
+        )

@@ -29,7 +29,7 @@ from scumble.forecast_card import card
 from scumble.mechanisms import Plan
 from scumble.mechanisms import plan as make_plan
 from scumble.mechanisms.plan import Profile
-from scumble.parameters import number
+from scumble.parameters import confidence
 from scumble.privacy.breach import breach_limit
 from scumble.privacy.reconstructability import condition_number, rows_needed
 from scumble.privacy.rho import posteriors
@@ -110,7 +110,7 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
     raw, published = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
     dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
     shares = shares_of(plan, counts)
-    ask = partial(expected, published=published, shares=shares, engine=Memory(raw), level=number(level, "level"))
+    ask = partial(expected, published=published, shares=shares, engine=Memory(raw), level=confidence(level))
     coarse = coarse_columns(table, spec)
     answers = [(sql, ask_coarse(sql, published.columns, coarse, ask)) for sql in questions]
     outlooks = [

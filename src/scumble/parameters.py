@@ -35,6 +35,16 @@ def plain(value: float, digits: int = 6) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def confidence(level: Any) -> float:
+    """How often an interval holds the truth."""
+    share = number(level, "level")
+    if not 0 < share < 1:
+        raise ParameterError(
+            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
+        )
+    return share
+
+
 def probability(value: Any, name: str) -> float:
     """A number from 0 to 1."""
     result = number(value, name)

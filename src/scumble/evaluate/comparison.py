@@ -14,14 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.display import Card, Grid, Items, Note, Part, Shown
-from scumble.entropy import Entropy
 from scumble.errors import InputError, ParameterError
 from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.measured import FLOORS, Truths, percent
 from scumble.evaluate.parallel import Progress, demand, run
 from scumble.evaluate.settings import EQUAL, Setter, Setting, known, why_not
 from scumble.evaluate.subject import Subject
-from scumble.evaluate.trial import Bench, trial
+from scumble.evaluate.trial import Bench, drawn, trial
 from scumble.evaluate.workload import Workload
 from scumble.parameters import number, plain
 
@@ -164,7 +163,7 @@ def compare(
     settings, refused = _settings(setter, chosen, asked)
     if not settings:
         raise ParameterError(f"no mechanism applies: {'; '.join(f'{name}: {why}' for name, why in refused.items())}")
-    seed = int(Entropy.system().stream("seed").integers(1, 32)[0]) if seed is None else seed
+    seed = drawn(seed)
     pool = workload or Workload.counts(subject.truth, seed=seed)
     truths = Truths.of(subject.truth, pool)
     with tempfile.TemporaryDirectory(prefix="scumble-") as folder:

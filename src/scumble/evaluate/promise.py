@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scumble.entropy import Entropy
 from scumble.evaluate.foresight import Foreseen
 from scumble.evaluate.measured import Measured, Truths, labels
 from scumble.evaluate.parallel import Progress, run
 from scumble.evaluate.subject import Subject
-from scumble.evaluate.trial import Bench, answered
+from scumble.evaluate.trial import Bench, answered, drawn
 from scumble.evaluate.workload import Workload
 from scumble.schema import Spec
 
@@ -44,9 +43,8 @@ def met(
     uncertain = [each for each in foreseen if each.answer is not None and each.error > 0]
     workload = Workload.sql([each.sql for each in uncertain])
     truths = Truths.of(subject.truth, workload)
-    start = int(Entropy.system().stream("seed").integers(1, 32)[0]) if seed is None else seed
     with tempfile.TemporaryDirectory(prefix="scumble-") as folder:
-        bench = Bench.of(subject.truth, [spec], truths, folder, start)
+        bench = Bench.of(subject.truth, [spec], truths, folder, drawn(seed))
         found = run(answered, bench, [(0, i) for i in range(repetitions)], processes, progress)
     return {each.sql: _met(each, found, absolute) for each in uncertain}
 

@@ -73,6 +73,11 @@ def _inside(table: pa.Table, steps: Mapping[str, Steps]) -> pa.Table:
     return table
 
 
+def drawn(seed: int | None) -> int:
+    """The seed that is given, or one that nobody knows."""
+    return int(Entropy.system().stream("seed").integers(1, 32)[0]) if seed is None else seed
+
+
 def answered(bench: Bench, task: Task) -> Measured:
     """The answers of one publication beside the truth."""
     with tempfile.TemporaryDirectory(dir=bench.folder) as folder:

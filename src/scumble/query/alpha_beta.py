@@ -12,10 +12,10 @@ import numpy as np
 from scumble.domain import Domain
 from scumble.engines.duckdb import Memory
 from scumble.engines.engine import Engine
-from scumble.errors import ParameterError, QueryError
+from scumble.errors import QueryError
 from scumble.estimate import Estimate, Estimates
 from scumble.mechanisms.baselines.alpha_beta import AlphaBeta
-from scumble.parameters import number
+from scumble.parameters import confidence
 from scumble.query.answer import arranged
 from scumble.query.joint import Cell, cell_columns, cell_counts, combinations, named
 from scumble.query.normalize import conjuncts
@@ -28,11 +28,7 @@ def ask_alpha_beta(
     sql: str, domains: dict[str, Domain], alpha: float, beta: float, engine: Engine, level: Any
 ) -> Estimates:
     """The answer to COUNT(*) with WHERE and GROUP BY, for every group of the domain."""
-    share = number(level, "level")
-    if not 0 < share < 1:
-        raise ParameterError(
-            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
-        )
+    share = confidence(level)
     query = parse(sql, list(domains))
     for aggregate in query.aggregates:
         if aggregate.kind != "count" or aggregate.value is not None:

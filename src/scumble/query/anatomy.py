@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.engines.anatomy import Buckets
-from scumble.errors import ParameterError, QueryError
+from scumble.errors import QueryError
 from scumble.estimate import Estimate, Estimates
-from scumble.parameters import number
+from scumble.parameters import confidence
 from scumble.query.answer import arranged
 from scumble.query.parse import Group, parse
 
@@ -26,11 +26,7 @@ NOTE = (
 
 def ask_anatomy(sql: str, buckets: Buckets, level: Any) -> Estimates:
     """The answer to COUNT(*) with WHERE and GROUP BY."""
-    share = number(level, "level")
-    if not 0 < share < 1:
-        raise ParameterError(
-            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
-        )
+    share = confidence(level)
     query = parse(sql, buckets.columns)
     for aggregate in query.aggregates:
         if aggregate.kind != "count" or aggregate.value is not None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from scumble.engines.engine import Engine
 from scumble.errors import ParameterError, did_you_mean
 from scumble.estimate import Estimate, Estimates
-from scumble.parameters import number
+from scumble.parameters import confidence
 from scumble.query.cells import Cells
 from scumble.query.compile import Published, Question, compile_query, perturbed_column
 from scumble.query.intervals import of_average, of_sum
@@ -29,11 +29,7 @@ def ask(sql: str, published: Published, engine: Engine, level: Any, method: str 
     """The answer to a question."""
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}{did_you_mean(method, METHODS)}")
-    share = number(level, "level")
-    if not 0 < share < 1:
-        raise ParameterError(
-            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
-        )
+    share = confidence(level)
     question = compile_query(parse(sql, published.columns), published, engine, by_value=method == "likelihood")
     return answer(question, Whole(question, Cells.fetched(question, engine)), share, method)
 

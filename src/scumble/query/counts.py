@@ -19,10 +19,10 @@ from sqlglot import exp
 
 from scumble.domain import Domain
 from scumble.engines.counted import CountedFiles, Rule, Summed
-from scumble.errors import NotEstimable, ParameterError
+from scumble.errors import NotEstimable
 from scumble.estimate import Estimates
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
-from scumble.parameters import number
+from scumble.parameters import confidence
 from scumble.query.answer import arranged
 from scumble.query.counted_estimate import Known, estimate
 from scumble.query.counted_sums import Sums
@@ -113,11 +113,7 @@ def _sums_of(found: pa.Table, of: Summed, place: int) -> Sums:
 
 def ask_counts(sql: str, release: CountedRelease, level: Any) -> Estimates:
     """The answer to COUNT, SUM and AVG with WHERE and GROUP BY."""
-    share = number(level, "level")
-    if not 0 < share < 1:
-        raise ParameterError(
-            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
-        )
+    share = confidence(level)
     query = parse(sql, release.columns, ("_se", "_low", "_high", "_bound", "_least"))
     tables = _answering(query, release)
     counting = release.asked(tables)

@@ -27,9 +27,9 @@ from scumble.channel import Channel
 from scumble.domain import Domain
 from scumble.engines.duckdb import Memory
 from scumble.engines.generalized import Part, Side, box_sums
-from scumble.errors import ParameterError, QueryError
+from scumble.errors import QueryError
 from scumble.estimate import Estimate, Estimates
-from scumble.parameters import number
+from scumble.parameters import confidence
 from scumble.query.answer import arranged
 from scumble.query.joint import Cell, Keys, cell_columns, cell_counts, named
 from scumble.query.normalize import conjuncts
@@ -59,11 +59,7 @@ class Boxes:
 
 def ask_generalized(sql: str, boxes: Boxes, level: Any) -> Estimates:
     """The answer to COUNT(*) with WHERE and GROUP BY."""
-    share = number(level, "level")
-    if not 0 < share < 1:
-        raise ParameterError(
-            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
-        )
+    share = confidence(level)
     query = parse(sql, boxes.columns)
     _demand_counts(query, boxes.name)
     hidden, public = _split(query, boxes)

@@ -20,7 +20,7 @@ from scumble.engines.duckdb import Memory
 from scumble.engines.engine import TABLE, Engine
 from scumble.errors import NotEstimable, ParameterError
 from scumble.estimate import Estimate, Estimates
-from scumble.parameters import number
+from scumble.parameters import confidence
 from scumble.query.answer import arranged, ask
 from scumble.query.compile import Published
 from scumble.query.normalize import conjuncts
@@ -42,11 +42,7 @@ def ask_joint(sql: str, published: Published, engine: Engine, level: Any, method
     ]
     if len(touched) < 2:
         return ask(sql, published, engine, level, method)
-    share = number(level, "level")
-    if not 0 < share < 1:
-        raise ParameterError(
-            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
-        )
+    share = confidence(level)
     if method != "unbiased":
         raise ParameterError(f"columns perturbed as one are asked together by the method unbiased, not by {method!r}")
     _demand_apart(query, touched)

@@ -8,7 +8,7 @@ from scumble.release.manifest import ColumnRecord, Manifest
 from scumble.release.markdown import block, code, plain, sentence
 from scumble.release.readme_counts import counted_howto, counted_place
 from scumble.release.readme_generalized import generalized_howto
-from scumble.release.readme_values import asking, condition_on, double, valued_howto
+from scumble.release.readme_values import asking, condition_on, counting, data_files, double, or_scumble, valued_howto
 
 
 def readme(manifest: Manifest) -> str:
@@ -136,10 +136,10 @@ def _howto(manifest: Manifest) -> str:
     if valued and column.records[0].replace == "uniform" and len(manifest.sensitive) == 1 and not manifest.sampling:
         return valued_howto(manifest, column, domain, condition)
     if valued or channel.retain == 0:
-        return f"Weights differ by value; `pip install scumble` and\n\n{asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
+        return f"Weights differ by value; `pip install scumble` and\n\n{asking(counting(condition))}"
     p = channel.retain
     low = -(1 - p) * share / p
-    files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
+    files = data_files(manifest)
     sql = (
         f"{_sums(manifest)} AS standard_error\n"
         f"FROM (SELECT *, CASE WHEN {condition} THEN {double(low + 1 / p)} ELSE {double(low)} END AS w\n"
@@ -154,8 +154,7 @@ def _howto(manifest: Manifest) -> str:
         f"{block(sql)}\n\n"
         f"{_sampled(manifest)}"
         "The interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. For conditions on several perturbed columns "
-        f"{'take for r the product of their r, and for S the rows that satisfy them all' if manifest.joint else 'multiply their weights'}; to sum a column v that is published as it is, use v*w and v*v*(w*w - w). Or let scumble do it:\n\n"
-        f"    pip install scumble\n{asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
+        f"{'take for r the product of their r, and for S the rows that satisfy them all' if manifest.joint else 'multiply their weights'}; to sum a column v that is published as it is, use v*w and v*v*(w*w - w). {or_scumble(counting(condition))}"
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from scumble.release.manifest import CountedRecord, DomainRecord, Manifest
 from scumble.release.markdown import block, code, plain
-from scumble.release.readme_values import asking
+from scumble.release.readme_values import or_scumble
 
 
 def counted_place(manifest: Manifest) -> str:
@@ -61,8 +61,7 @@ def _anatomy(manifest: Manifest) -> str:
         f"c / |bucket| for a value that the bucket has c times. In SQL (DuckDB, in this folder), for each {code(value)}:\n\n"
         f"{block(sql)}\n\n"
         "Conditions go into WHERE. Counts of public columns alone and of values alone are exact for the published rows; a count of both together is drawn "
-        "toward independence, by an amount that is not known. Or let scumble do it:\n\n"
-        f'    pip install scumble\n    scumble query . "SELECT COUNT(*) AS n FROM release"'
+        f"toward independence, by an amount that is not known. {or_scumble()}"
     )
 
 
@@ -145,4 +144,4 @@ def _scumble(manifest: Manifest, record: CountedRecord) -> str:
     asked = record.transactions["item"] if record.transactions else manifest.columns[0].name
     name = asked if asked.isidentifier() else '"' + asked.replace('"', '""') + '"'
     question = f"SELECT {name}, COUNT(*) AS n FROM release GROUP BY {name}"
-    return f"Or let scumble do it:\n\n    pip install scumble\n{asking(question)}"
+    return or_scumble(question)

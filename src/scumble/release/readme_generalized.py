@@ -3,7 +3,7 @@
 from scumble.mechanisms.baselines.perturbed_generalization import SIZE
 from scumble.release.manifest import Manifest
 from scumble.release.markdown import block, code
-from scumble.release.readme_values import asking, condition_on, double
+from scumble.release.readme_values import condition_on, counting, data_files, double, or_scumble
 
 
 def generalized_howto(manifest: Manifest) -> str:
@@ -16,7 +16,7 @@ def generalized_howto(manifest: Manifest) -> str:
         return f"Nothing of {code(column.name)} was published: its retention is 0. {_boxes(manifest)}"
     condition, share = condition_on(column.name, domain)
     low = -(1 - p) * share / p
-    files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
+    files = data_files(manifest)
     sql = (
         f"SELECT SUM({SIZE} * w) AS estimate, SQRT(SUM(q * w * w) - SUM(q * w) ** 2 / SUM(q)) AS standard_error\n"
         f"FROM (SELECT *, {SIZE} * {SIZE} AS q, CASE WHEN {condition} THEN {double(low + 1 / p)} ELSE {double(low)} END AS w\n"
@@ -27,8 +27,7 @@ def generalized_howto(manifest: Manifest) -> str:
         f"probability r (its share of the {domain.size:,} values), a row in S has the weight w = (1 - (1 - p) r) / p, any other one w = -(1 - p) r / p. The sum of {SIZE} * w is "
         f"an unbiased estimate of how many rows truly lie in S. In SQL (DuckDB, in this folder), for {code(condition)}:\n\n"
         f"{block(sql)}\n\n"
-        f"{_boxes(manifest)} Or let scumble do it:\n\n"
-        f"    pip install scumble\n{asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
+        f"{_boxes(manifest)} {or_scumble(counting(condition))}"
     )
 
 

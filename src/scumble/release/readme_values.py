@@ -27,9 +27,23 @@ def valued_howto(manifest: Manifest, column: ColumnRecord, domain: Domain, condi
         "    w_i = (1 - (1 - p_i) c) / p_i  for a published value i in S,  -(1 - p_i) c / p_i  for any other\n\n"
         "The sum of the weights w is an unbiased estimate of how many rows truly lie in S, and the square root of the sum of w*w - w is its standard error; "
         "the interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. Conditions on columns that are published as they are go into WHERE."
-        f"{_statement(manifest, column, domain, condition)} Or let scumble do it:\n\n"
-        f"    pip install scumble\n{asking(f'SELECT COUNT(*) AS n FROM release WHERE {condition}')}"
+        f"{_statement(manifest, column, domain, condition)} {or_scumble(counting(condition))}"
     )
+
+
+def or_scumble(question: str = "SELECT COUNT(*) AS n FROM release") -> str:
+    """The same by scumble: how to get it, and the command that asks the question."""
+    return f"Or let scumble do it:\n\n    pip install scumble\n{asking(question)}"
+
+
+def counting(condition: str) -> str:
+    """The question how many rows satisfy a condition."""
+    return f"SELECT COUNT(*) AS n FROM release WHERE {condition}"
+
+
+def data_files(manifest: Manifest) -> str:
+    """The rows of the release, as DuckDB names them in its folder."""
+    return "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
 
 
 def asking(question: str) -> str:
@@ -42,7 +56,7 @@ def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, conditi
     lines = _lines(column, domain)
     if not lines:
         return ""
-    files = "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
+    files = data_files(manifest)
     stratum = manifest.role("stratum")
     name = '"' + column.name.replace('"', '""') + '"'
     same = f"r.{name} IS NOT DISTINCT FROM t.v" + (f' AND r."{stratum}" = t.k' if stratum else "")
