@@ -12,32 +12,44 @@ from scumble.privacy.breach import largest_retention
 SHOWN = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
 
 
+def edges(name: str) -> Numbers:
+    """The ends of ten intervals of equal width, between points of the grid."""
+    low, high = COLUMNS[name]
+    return np.linspace(low - 0.5, high + 0.5, 11)
+
+
+def shares(name: str) -> Numbers:
+    """The replacement probability of each interval: a share of grid points, not of a length."""
+    low, high = COLUMNS[name]
+    return np.histogram(np.arange(low, high + 1), edges(name))[0] / (high - low + 1)
+
+
 def relative_priors(columns: dict[str, Numbers], names: Sequence[str], observed: bool = False) -> Numbers:
     """s = prior / replacement probability for all products of 10 equiwidth intervals of some columns.
 
-    observed   intervals between the smallest and the largest value of the table, instead of the declared range
+    observed   intervals between the smallest and the largest value of the table, each a tenth of a continuum, instead of the declared grid
     """
-    ends = [
-        (columns[c].min(), columns[c].max()) if observed else (COLUMNS[c][0] - 0.5, COLUMNS[c][1] + 0.5) for c in names
-    ]
-    edges = [np.linspace(low, high, 11) for low, high in ends]
-    counts, _ = np.histogramdd(np.stack([columns[c] for c in names], axis=1), bins=edges)
-    return counts / counts.sum() * 10 ** len(names)
+    cuts = [np.linspace(columns[c].min(), columns[c].max(), 11) if observed else edges(c) for c in names]
+    counts, _ = np.histogramdd(np.stack([columns[c] for c in names], axis=1), bins=cuts)
+    replaced = np.ones(())
+    for name in names:
+        replaced = np.multiply.outer(replaced, np.full(10, 0.1) if observed else shares(name))
+    return np.asarray(counts / counts.sum() / replaced)
 
 
 def posterior_by_value(columns: dict[str, Numbers], p: float, draw: np.random.Generator) -> tuple[float, float, float]:
     """For the most common of the 10 x 10 sets: its prior, Pr[in S | published in S], and the largest Pr[in S | published value]."""
     names = list(COLUMNS)[:2]
     s = relative_priors(columns, names)
-    inside, sizes = [], []
+    inside, sizes, drawn = [], [], []
     for name, place in zip(names, np.unravel_index(int(s.argmax()), s.shape), strict=True):
         low, high = COLUMNS[name]
-        step = (high - low + 1) / 10
-        begin = low - 0.5 + place * step
-        inside.append((columns[name] >= begin) & (columns[name] < begin + step))
+        begin, end = edges(name)[place : place + 2]
+        inside.append((columns[name] >= begin) & (columns[name] < end))
         sizes.append(high - low + 1)
+        drawn.append(shares(name)[place])
     true = inside[0] & inside[1]
-    to_set = [np.where(i, p + (1 - p) / 10, (1 - p) / 10) for i in inside]
+    to_set = [np.where(i, p + (1 - p) * m, (1 - p) * m) for i, m in zip(inside, drawn, strict=True)]
     both = to_set[0] * to_set[1]
     seen = draw.choice(np.flatnonzero(true), 300, replace=False)
     worst = 0.0
@@ -53,7 +65,7 @@ def breaches(page: Page, columns: dict[str, Numbers], draw: np.random.Generator)
     page.heading("Figures 13 and 14: the largest retention that avoids a breach, rho2 = 0.95")
     page.prose(
         "Each column is cut into 10 intervals of equal width; s is the prior of a product of intervals divided by its replacement "
-        "probability. Theorem 5 then gives the largest p that avoids an (s, rho1, 0.95)-breach."
+        "probability, a share of grid points. Theorem 5, for intervals of a tenth of each column, then gives the largest p that avoids an (s, rho1, 0.95)-breach."
     )
     rho1 = [round(0.05 * i, 2) for i in range(1, 19)]
     figures, rows, most = [], [], {}
@@ -86,7 +98,7 @@ def _largest_claim(columns: dict[str, Numbers], most: dict[int, float]) -> tuple
     here = (
         f"{most[2]:.1f} and {most[3]:.1f} for the first two and three columns. The paper does not say which it took: over all pairs the largest s is "
         f"{min(spread[2]):.1f} to {max(spread[2]):.1f}, over all triples {min(spread[3]):.0f} to {max(spread[3]):.0f}. With intervals between the smallest and "
-        f"largest value seen, fnlwgt and education_num have {near[0]:.1f}, and with age {near[1]:.1f}. The median of 1 is over all sets of values; over these "
+        f"largest value seen, each taken for a tenth of a continuum, fnlwgt and education_num have {near[0]:.1f}, and with age {near[1]:.1f}. The median of 1 is over all sets of values; over these "
         f"products it is {median:.3f}"
     )
     return "the largest s is 15 (two columns) and 30 (three); the median is 1", here, False
