@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -186,6 +187,7 @@ def test_the_demo_prints_truth_beside_estimates(tmp_path: Path, monkeypatch: pyt
     printed = run("demo", "--rows", "20000")
     assert printed.count("true patients") == 3
     assert "demo/patients.release" in printed
+    assert re.search(r"\d\d of 24 intervals hold the truth; of many, 19 of 20 do", printed)
     assert "holds" in printed
 
 

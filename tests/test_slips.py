@@ -53,6 +53,19 @@ def test_what_the_spec_beside_a_table_leaves_out_stays_out(tmp_path: Path) -> No
     assert scumble.open(tmp_path / "s").manifest.public == ["patient", "age"]
 
 
+def test_steps_are_suggested_for_numbers_that_tell_people_apart(tmp_path: Path) -> None:
+    """The suggestion is a comment; without its mark it is a rule that publishes fewer different numbers."""
+    pa.csv.write_csv(people(), tmp_path / "pat.csv")
+    assert run("init", tmp_path / "pat.csv").returncode == 0
+    text = (tmp_path / "pat.toml").read_text()
+    assert text.count("# coarsen = ") == 2
+    assert "# coarsen = { bins = 5 }" in text.split("[columns.age]")[1].split("[columns")[0]
+    (tmp_path / "pat.toml").write_text(text.replace("# coarsen", "coarsen"))
+    assert read_spec(tmp_path / "pat.toml").columns["weight"].coarsen is not None
+    ages = scumble.plan(tmp_path / "pat.toml", "SELECT age, COUNT(*) AS n FROM release GROUP BY age").answers[0][1]
+    assert len(ages) == 18
+
+
 def test_a_retention_of_one_is_warned_of() -> None:
     how = {**HOW, "retain": 1}
     del how["seed"]

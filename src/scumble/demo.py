@@ -158,14 +158,18 @@ def run(out: Path, rows: int) -> None:
         markup=False,
     )
     say(f"guaranteed: {release.manifest.guarantees[0].statement}", markup=False)
+    held: list[bool] = []
     for title, sql in QUESTIONS:
         say(f"\n{title}", style="bold")
         say(sql, style="dim", markup=False)
-        say(side_by_side(release, sql, table))
-    say("")
+        shown, inside = side_by_side(release, sql, table)
+        say(shown)
+        held += inside
+    say(f"\n{sum(held)} of {len(held)} intervals hold the truth; of many, 19 of 20 do: one that misses is chance")
     singling_out(release)
     report(release, out)
-    say(f"Now try: {sys.argv[0]} show {out / 'patients.release'}", markup=False)
+    command = "python -m scumble" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
+    say(f"Now try: {command} show {out / 'patients.release'}", markup=False)
 
 
 def report(release: Release, out: Path) -> None:
@@ -182,8 +186,9 @@ def report(release: Release, out: Path) -> None:
     console().print(f"{page}: the report of this release; open it in a browser", markup=False)
 
 
-def side_by_side(release: Release, sql: str, raw: pa.Table) -> RichTable:
-    """Truth, estimate and interval of each aggregate."""
+def side_by_side(release: Release, sql: str, raw: pa.Table) -> tuple[RichTable, list[bool]]:
+    """Truth, estimate and interval of each aggregate, and which intervals hold the truth."""
+    held: list[bool] = []
     answer = release.query(sql)
     truth = _truth(sql, raw, answer)
     shown = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -197,7 +202,8 @@ def side_by_side(release: Release, sql: str, raw: pa.Table) -> RichTable:
         cells = [str(answer.groups.column(name)[i].as_py()) for name in groups]
         for e in answer.estimates:
             true = truth[e.name][i]
-            inside = e.low[i] <= true <= e.high[i]
+            inside = bool(e.low[i] <= true <= e.high[i])
+            held.append(inside)
             cells += [
                 f"{true:,.0f}",
                 f"{e.value[i]:,.0f}",
@@ -205,7 +211,7 @@ def side_by_side(release: Release, sql: str, raw: pa.Table) -> RichTable:
                 "holds" if inside else "misses",
             ]
         shown.add_row(*cells)
-    return shown
+    return shown, held
 
 
 def _truth(sql: str, raw: pa.Table, answer: Estimates) -> dict[str, list[float]]:

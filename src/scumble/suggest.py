@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from scumble.domain import is_text
 from scumble.errors import TableError
+from scumble.parameters import plain
 from scumble.progress import Progress
 from scumble.release.encode import published_type
 from scumble.tables import Table
@@ -28,6 +29,9 @@ SENSITIVE = re.compile(
 )
 LISTED = 500
 """Values of a column that are counted and listed, at most."""
+
+TELLING = 20
+"""Numbers of a public column, above which steps are suggested: with the other columns they tell people apart."""
 
 POINTS = 100
 """Points of a suggested grid, about: with more of them less of each value is kept."""
@@ -129,8 +133,8 @@ def _lines(table_name: str, found: list[Seen], text: Collection[str]) -> Iterato
             yield "text = true"
         if name == "sensitive":
             yield from _domain(seen)
-        elif name == "public" and not seen.few and numeric(seen.kind):
-            yield f"# coarsen = {{ bins = {_nice((seen.high - seen.low) / 20 or 1)} }}"
+        elif name == "public" and numeric(seen.kind) and len(seen.values) > TELLING:
+            yield f"# coarsen = {{ bins = {plain(_width(seen)).replace(',', '')} }}  # fewer people are then alone with their values"
 
 
 def _domain(seen: Seen) -> Iterator[str]:
@@ -153,6 +157,12 @@ def _grid(seen: Seen) -> Iterator[str]:
     yield f'low = "{low * step:.12g}"'
     yield f'high = "{high * step:.12g}"'
     yield f'step = "{step:.12g}"'
+
+
+def _width(seen: Seen) -> float:
+    """A width of about twenty steps; of whole numbers a whole one."""
+    width = _nice((seen.high - seen.low) / 20 or 1)
+    return max(2.0, width) if pa.types.is_integer(seen.kind) else width
 
 
 def _nice(width: float) -> float:

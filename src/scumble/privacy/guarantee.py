@@ -190,8 +190,10 @@ def breach_guarantee(channels: dict[str, Channel], rho1: float, rho2: float) -> 
         return None
     columns, by_factor = " and ".join(channels), posterior_bound(amplification(channels), rho1)
     several = " (a set of values of each of them, such as a range)" if len(channels) > 1 else ""
+    same = math.isclose(by_factor, rho2, rel_tol=1e-5)
+    reached = as_given(rho2) if same else at_most(by_factor)
     binds = (
-        f"The factor above is the stronger promise: by it such a belief becomes at most {at_most(by_factor)}, whatever the property."
+        f"The factor above is the stronger promise: by it such a belief becomes at most {reached}, whatever the property."
         if by_factor <= rho2 * (1 + ROUNDING)
         else f"For such a property this is the stronger promise: by the factor above alone the belief could become {at_most(by_factor)}."
     )
