@@ -177,6 +177,21 @@ def test_shares_have_bounds_without_a_declared_domain() -> None:
     assert (row["two_least"], row["two_bound"]) == (32, 38)
 
 
+def test_expressions_of_several_columns_have_the_bounds_of_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """3 rows are suppressed: x - y is at most 4 - 1 in each of them, and where x < 2 it is at most 1 - 1."""
+    table = pa.table({"x": SMALL["x"], "y": [1] * 16 + [2, 2, 3]})
+    domains = {"x": GRID, "y": {"low": 1, "high": 3}}
+    release = exactly(table, sensitive=["x", "y"], domains=domains, settings={"total": 19})
+    assert len(release.table()) == 16
+    whole, part = (f"SELECT SUM(x - y) AS s FROM release {where}" for where in ("", "WHERE x < 2 AND y < 3"))
+    (row,) = release.query(whole).to_list()
+    assert (row["s"], row["s_least"], row["s_bound"]) == (-11, -11 - 3 * 5, -11 + 3 * 3)
+    (row,) = release.query(part).to_list()
+    assert (row["s"], row["s_least"], row["s_bound"]) == (-21, -21 - 3 * 4, -21)
+    monkeypatch.setattr("scumble.query.counted_values.MOST_PAIRS", 20)
+    assert "too many values to try; ask for each column by itself" in release.query(whole).notes[-1]
+
+
 def test_what_is_not_known_is_unbounded_and_said() -> None:
     """Without total, or without declared values, k-DGS answers exactly for what was published and has no ends."""
     asked = "SELECT SUM(x) AS s, AVG(x) AS a FROM release"
@@ -364,3 +379,19 @@ def test_steps_are_taken_in_their_middles() -> None:
     assert row["a_low"] < plain.mean() < plain.mean() + 9 < row["a_high"]
     assert "which values 'age' can have" in answer.notes[-1]
     assert "CAST" not in "".join(answer.notes)
+
+
+def test_bounds_hold_the_interval_also_where_noise_says_that_more_rows_were_published_than_there_are() -> None:
+    """Nothing is suppressed of 12 frequent tuples; in half of the publications their noisy counts add up to more than the total."""
+    table = pa.table({"x": np.repeat(np.arange(12), 400)})
+    settings = {"k": 10, "delta": 1e-5, "total": 4800}
+    more = 0
+    for seed in range(12):
+        release = noisy(table, seed, sensitive=["x"], domains={"x": {"low": 0, "high": 11}}, settings=settings)
+        more += release.manifest.rows > 4800
+        (row,) = release.query("SELECT SUM(x) AS s, AVG(x) AS a FROM release WHERE x < 8").to_list()
+        for name in ("s", "a"):
+            assert (
+                row[f"{name}_least"] <= row[f"{name}_low"] <= row[name] <= row[f"{name}_high"] <= row[f"{name}_bound"]
+            )
+    assert more > 2

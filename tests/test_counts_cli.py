@@ -121,3 +121,27 @@ def test_plan_tells_how_frequent_a_tuple_has_to_be(source: Path, tmp_path: Path)
     assert "1% from 24, 50% from 32, 99% from 36 people on, and never below 10" in told.output
     refused = run.invoke(app, ["plan", str(spec), "SELECT COUNT(*) FROM release"])
     assert "are not foreseen" in str(refused.exception)
+
+
+def test_numbers_are_printed_whole_however_many_there_are(source: Path, tmp_path: Path) -> None:
+    """Four averages with intervals and bounds are wider than the page: lines grow, digits stay."""
+    out = str(tmp_path / "r")
+    given = [
+        "--mechanism",
+        "noisy_counts",
+        "--epsilon",
+        "1",
+        "--set",
+        "k=10",
+        "--set",
+        "delta=1e-5",
+        "--set",
+        "total=5000",
+    ]
+    run.invoke(app, ["publish", str(source), *given, "--coarsen", "age=bins:30", "-o", out, "--insecure-seed", "1"])
+    shares = ", ".join(f"AVG(CASE WHEN age < {age} THEN 1 ELSE 0 END) AS below_{age}" for age in (20, 30, 60, 70))
+    asked = f"SELECT sex, {shares} FROM release GROUP BY sex"
+    lines = run.invoke(app, ["query", out, asked]).output.splitlines()
+    narrow = run.invoke(app, ["query", out, asked.replace(shares, shares.split(", ")[1])]).output.splitlines()
+    assert lines[1].startswith("F ")
+    assert all(number in lines[1].split() for number in narrow[1].split())

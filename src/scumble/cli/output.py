@@ -43,6 +43,9 @@ def _finite(result: Any) -> Any:
     return [_finite(value) for value in result] if isinstance(result, list | tuple) else result
 
 
+LEAST_WORDS = 12
+"""Characters that a column of words has at least, where it has as many."""
+
 STYLES = {"plain": "", "heading": "bold", "strong": "bold red", "faint": "dim"}
 
 
@@ -53,13 +56,23 @@ def print_card(card: Card) -> None:
         out.print(plain(card.title), style="bold")
     for part in card.parts:
         if isinstance(part, Grid):
-            out.print(rich_table(part))
+            wide = console()
+            wide.width = max(out.width, least_width(part))
+            wide.print(rich_table(part))
         elif isinstance(part, Note):
             out.print(part.text(), style=STYLES[part.weight])
         else:
             out.print(f"\n{plain(part.heading)}:", style="bold")
             for sentence in part.sentences:
                 out.print(f"  - {plain(sentence)}")
+
+
+def least_width(grid: Grid) -> int:
+    """What a table needs for whole numbers, and for words that are broken; a narrower terminal gets longer lines, and no shorter numbers."""
+    longest = [max(len(cell(each)) for each in column) for column in zip(grid.headings, *grid.rows, strict=True)]
+    return sum(min(width, LEAST_WORDS) if i in grid.left else width for i, width in enumerate(longest)) + 2 * len(
+        longest
+    )
 
 
 def rich_table(grid: Grid) -> RichTable:

@@ -121,13 +121,13 @@ class CountedFiles:
         return str(found["column_type"])
 
     def ends(
-        self, value: exp.Expression, where: exp.Expression | None, among: pa.Table | None = None
+        self, value: exp.Expression, where: exp.Expression | None, among: Sequence[pa.Table] = ()
     ) -> tuple[float, float] | None:
-        """The least and the most of a value in the tuples that match, or in another table; nothing where there is none."""
+        """The least and the most of a value in the tuples that match, or in all pairs of other tables; nothing where there is none."""
         number = f"CAST({value.sql(dialect='duckdb')} AS DOUBLE)"
-        if among is not None:
-            self._connection.register("declared", among)
-        place = "counted" if among is None else "declared"
+        for i, table in enumerate(among):
+            self._connection.register(f"declared_{i}", table)
+        place = " CROSS JOIN ".join(f"declared_{i}" for i in range(len(among))) or "counted"
         asked = f"SELECT MIN({number}) AS low, MAX({number}) AS high FROM {place} {_matching(where)}"
         (found,) = self._run(asked, [value, where]).to_pylist()
         return None if found["low"] is None else (found["low"], found["high"])

@@ -7,7 +7,7 @@
 Averages are quotients with Fieller's interval, as everywhere (query/intervals.py), at the quantile of what an average leaves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,10 +48,10 @@ def estimate(aggregate: Aggregate, sums: Sums, span: Span | None, known: Known) 
         found = Estimate(e.name, e.value, se, least, most, PUBLISHED)
     if bounds is None:
         return found
-    least, most = np.fmin(bounds[0], found.high), np.fmax(bounds[1], found.low)
-    one_sided = aggregate.kind == "count"  # suppressed rows cannot make a count smaller
     e = found
-    return Estimate(e.name, e.value, e.se, e.low, e.high, e.method, most, None if one_sided else least)
+    if aggregate.kind == "count":  # suppressed rows cannot make it smaller
+        return replace(e, bound=np.fmax(bounds[1], e.low))
+    return replace(e, bound=np.fmax(bounds[1], e.high), least=np.fmin(bounds[0], e.low))  # it may be that none matches
 
 
 def _bounds(average: bool, sums: Sums, span: Span | None, known: Known) -> Bounds | None:

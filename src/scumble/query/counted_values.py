@@ -1,7 +1,7 @@
 """What COUNT, SUM and AVG add up of counted tuples, refused by name where it is no number, and what it can be in rows that were suppressed."""
 
 from collections.abc import Mapping
-from math import isfinite, nan
+from math import isfinite, nan, prod
 
 import pyarrow as pa
 from sqlglot import exp
@@ -29,6 +29,9 @@ NUMBERS = (
     "BOOLEAN",
 )
 """How the engine's types of numbers begin; true counts as 1."""
+
+MOST_PAIRS = 4_000_000
+"""Combinations of declared values that an expression of several columns is tried with, at most."""
 
 ONE: Span = (1.0, 1.0)
 """What a row adds to a count."""
@@ -65,11 +68,11 @@ def possible(
     if aggregate.kind == "count" or value is None:
         return ONE
     names = {column.name for column in value.find_all(exp.Column)}
-    if len(names) != 1 or not names <= set(declared):
+    if not names or not names <= set(declared) or prod(declared[name].size for name in names) > MOST_PAIRS:
         return _of_constants(value, files)
-    (name,) = names
-    own = [part for part in _parts(where) if {c.name for c in part.find_all(exp.Column)} == names]
-    ends = files.ends(value, exp.and_(*own) if own else None, pa.table({name: declared[name].values}))
+    own = [part for part in _parts(where) if {c.name for c in part.find_all(exp.Column)} <= names]
+    among = [pa.table({name: declared[name].values}) for name in names]
+    ends = files.ends(value, exp.and_(*own) if own else None, among)
     return ends or ((0.0, 0.0) if aggregate.kind == "sum" else (nan, nan))  # no row can match
 
 
@@ -85,7 +88,7 @@ def _of_constants(value: exp.Expression, files: CountedFiles) -> Span | None:
     if isinstance(inner, exp.Cast) and inner.find(exp.Column):
         return _of_constants(inner.this, files)
     if not inner.find(exp.Column):
-        return files.ends(inner, None, pa.table({"one": [1]})) or (0.0, 0.0)
+        return files.ends(inner, None, [pa.table({"one": [1]})]) or (0.0, 0.0)
     return (0.0, 1.0) if files.kind(inner) == "BOOLEAN" else None
 
 

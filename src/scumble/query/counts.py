@@ -128,7 +128,7 @@ def ask_counts(sql: str, release: CountedRelease, level: Any) -> Estimates:
         for a, value, span in zip(query.aggregates, values, spans, strict=True)
     ]
     names = [output.name for output in query.outputs]
-    notes = [*_notes(release, tables, counting), *_boundless(query, spans, known)]
+    notes = [*_notes(release, tables, counting), *_boundless(query, spans, known, release)]
     return arranged(Estimates(names, _groups(query, found), estimates, share, notes), query)
 
 
@@ -200,12 +200,16 @@ def _notes(release: CountedRelease, tables: Sequence[CountedTable], counting: Co
     return notes
 
 
-def _boundless(query: Query, spans: Sequence[Span | None], known: Known) -> list[str]:
+def _boundless(query: Query, spans: Sequence[Span | None], known: Known, release: CountedRelease) -> list[str]:
     """Why nothing bounds what suppressed rows add, where an answer without them says nothing of the table, or all but this is public."""
     bare = [a.value for a, span in zip(query.aggregates, spans, strict=True) if span is None and a.value is not None]
     if known.every or not bare or (known.whole is None and known.noise is not None):
         return []
-    names = " and ".join(dict.fromkeys(repr(c.name) for value in bare for c in value.find_all(exp.Column)))
-    values = f"which values {names} can have (a sensitive column with low and high)"
+    told = "with the suppressed rows sums and averages have no bound"
+    asked = dict.fromkeys(c.name for value in bare for c in value.find_all(exp.Column))
+    unknown = " and ".join(repr(name) for name in asked if name not in release.declared)
+    if not unknown:
+        return [f"{told} where they are of several columns with too many values to try; ask for each column by itself"]
+    values = f"which values {unknown} can have (a sensitive column with low and high)"
     stated = f"{values}, nor how many rows there are (total)" if known.whole is None else values
-    return [f"with the suppressed rows sums and averages have no bound: the publisher did not declare {stated}"]
+    return [f"{told}: the publisher did not declare {stated}"]
