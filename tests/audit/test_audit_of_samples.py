@@ -1,6 +1,7 @@
 """Attacks on sampled releases: they succeed where the paper's sizes are used, and stay at their baseline by default."""
 
 import json
+import shutil
 import subprocess
 import sys
 import warnings
@@ -17,6 +18,9 @@ from scumble.audit import audit
 from scumble.audit.finding import Finding
 from scumble.audit.scale import attack as scale
 from scumble.errors import ParameterError
+from scumble.release.manifest import NAME, read_manifest
+from scumble.release.release import open_release
+from scumble.release.write import file_record
 from scumble.tables import read
 
 VALUES = [f"d{i}" for i in range(10)]
@@ -190,3 +194,31 @@ def test_wrong_use_is_one_line(arguments: list[str], words: str, folder: Path) -
     assert found.returncode == 2
     assert words in found.stderr
     assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("more", [{}, {"duplicates": True}])
+def test_corruption_of_samples_is_looked_at(more: dict[str, Any], table: pa.Table) -> None:
+    """Rows stand for the people of their group; taking the others away gives less than a known row would."""
+    (found,) = (each for each in audit(publish(table, **more), table) if each.attack == "corruption")
+    assert found.verdict == "holds"
+    assert 0 < found.success < found.baseline
+
+
+def test_samples_that_were_not_perturbed_fall_to_corruption(tmp_path: Path) -> None:
+    """Groups of six are published whole; of true values the last one is always left. The release says that it does not protect from who knows the others."""
+    draw = np.random.default_rng(1)
+    rows = pa.table({"place": np.repeat(np.arange(400), 6), "disease": draw.choice(VALUES, 2400)})
+    many = pa.table({"place": np.full(300, 400), "disease": draw.choice(VALUES, 300)})
+    raw = pa.concat_tables([rows, many])
+    release = publish(raw)
+    folder = shutil.copytree(release.path, tmp_path / "a.release")
+    true = raw.append_column("weight", pa.array(np.ones(2700)))
+    true = true.take(pa.array(draw.permutation(2700))).select(release.table().column_names)
+    pq.write_table(true.cast(release.table().schema), folder / "data.parquet")
+    said = read_manifest(folder)
+    files = [f for f in said.files if f.rows is None] + [file_record(folder, "data.parquet", 2700)]
+    (folder / NAME).write_text(said.model_copy(update={"files": files, "rows": 2700}).text())
+    found = {each.attack: each for each in audit(open_release(folder), raw)}
+    assert found["corruption"].success == 1
+    assert found["corruption"].verdict == "open"
+    assert found["retention"].verdict == "broken"

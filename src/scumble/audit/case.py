@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.audit.boxes import box_of
 from scumble.audit.exhibit import Codes, Exhibit, Narrow, together, whole_table
 from scumble.audit.recode import recoded
 from scumble.errors import ParameterError
@@ -73,7 +74,7 @@ class Case:
         manifest = self.exhibit.manifest
         if manifest is None:
             return whole_table(self.source, names), {}
-        coded: dict[str, list[Narrow]] = {n: [] for n in self.exhibit.sensitive if self.exhibit.perturbed}
+        coded: dict[str, list[Narrow]] = {n: [] for n in self.exhibit.sensitive if self.exhibit.coined}
         parts: list[pa.Table] = []
         for batch in self.source.batches(names):
             part = recoded(pa.Table.from_batches([batch]), manifest)
@@ -87,16 +88,25 @@ class Case:
     def _published_names(self) -> list[str]:
         manifest = self.exhibit.manifest
         if manifest is not None:
-            return [column.name for column in manifest.columns]
+            return [column.of or column.name for column in manifest.columns]
         return list(self.exhibit.table.column_names)
 
     @cached_property
     def groups(self) -> Groups:
-        """By the quasi-identifiers, as far as they were published unaltered."""
+        """By the quasi-identifiers, as far as they were published unaltered; of a generalised release, by its boxes."""
+        if self.exhibit.generalized and self.raw is not None:
+            rows, boxes = self.exhibit.table.num_rows, self.boxes
+            return Groups(np.arange(rows), np.where(boxes < 0, rows, boxes), rows + 1)
         found = self._groups([name for name in self.exhibit.quasi if name not in self.altered])
         if self.exhibit.perturbed and found.strangers.any():
             raise ParameterError(STRANGE)
         return found
+
+    @cached_property
+    def boxes(self) -> Codes:
+        """The box of each person of the raw table, -1 for whoever lies in none."""
+        assert self.raw is not None
+        return box_of(self.exhibit, self.raw)
 
     @cached_property
     def known(self) -> tuple[Codes, Codes]:

@@ -5,7 +5,8 @@ known; the baseline is the best guess without them.
 
 A perturbed release (needs the raw table): the attacker takes the others' true values from the published ones of the group and guesses the
 value that is left over most. Knowing others can show him the person's row, never more, so the baseline is what the channel lets a known
-row give at face value.
+row give at face value. Where groups were sampled, published rows stand for as many people as were sampled by them. Of boxes (perturbed generalization) the likelihood of the one published
+value is weighed for each person (`boxes`), and the baseline is what the channel lets that get.
 
 Swapped values: the published column has the very values of the table, so whoever knows all others of the table, whatever their public values, has the
 last one left. Nothing of the raw table is needed for that; with it, it is counted. (Identity perturbation draws anew and keeps no counts.)
@@ -13,14 +14,18 @@ last one left. Nothing of the raw table is needed for that; with it, it is count
 
 import numpy as np
 
+from scumble.audit.boxes import guessed
 from scumble.audit.buckets import Buckets
 from scumble.audit.case import Case
 from scumble.audit.cells import Cells
 from scumble.audit.exhibit import Codes, together
-from scumble.audit.finding import Finding
-from scumble.audit.law import law_of
+from scumble.audit.finding import LEVEL, Finding
+from scumble.audit.law import Numbers, law_of
 
 NAME = "corruption"
+
+NOT_MOST_OTHERS = "The attacker may know the manifest, the public columns and the coins' probabilities, but not the values of most others"
+"""How a release of samples says that it does not protect from those who know the others."""
 
 TRUE_VALUES = "A table of true values does not protect from those who know the others."
 
@@ -32,8 +37,10 @@ def attack(case: Case) -> Finding | None:
         return _anatomy(case)
     if exhibit.mechanism == "swapped":
         found = [_swapped(case, name) for name in exhibit.sensitive]
+    elif exhibit.generalized:
+        found = [_box(case, name) for name in exhibit.sensitive if case.raw is not None]
     elif exhibit.perturbed:
-        if case.raw is None or exhibit.manifest is None or exhibit.manifest.sampling is not None:
+        if case.raw is None:
             return None
         found = [_perturbed(case, name) for name in exhibit.sensitive]
     else:
@@ -74,7 +81,7 @@ def _swapped(case: Case, name: str) -> Finding:
 
 def _perturbed(case: Case, name: str) -> Finding:
     exhibit, groups = case.exhibit, case.groups
-    assert case.raw is not None
+    assert exhibit.manifest is not None
     truth, seen = case.truth(name), exhibit.codes(name)
     law = law_of(exhibit, name, truth)
     people, rows = case.known
@@ -82,14 +89,39 @@ def _perturbed(case: Case, name: str) -> Finding:
     crowded = ~((groups.rows == 1) & (groups.people == 1))
     number, count = np.cumsum(crowded) - 1, int(crowded.sum())
     ours, theirs = crowded[groups.published], crowded[groups.raw]
+    sampled = exhibit.manifest.sampling is not None
     hits += _left_over(
-        number[groups.published[ours]], seen[ours], number[groups.raw[theirs]], truth[theirs], len(law.prior), count
+        number[groups.published[ours]],
+        seen[ours],
+        number[groups.raw[theirs]],
+        truth[theirs],
+        len(law.prior),
+        count,
+        _scaled(case)[ours] if sampled else None,
     )
     told = f"{name}: whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value"
-    return Finding.of_share(NAME, round(hits), len(truth), law.face_value, told)
+    uncovered = exhibit.words(NOT_MOST_OTHERS) if sampled else ""
+    return Finding.of_share(NAME, round(hits), len(truth), law.face_value, told, uncovered=uncovered)
 
 
-def _left_over(group: Codes, seen: Codes, people: Codes, truth: Codes, size: int, count: int) -> float:
+def _scaled(case: Case) -> Numbers:
+    """What each sampled row stands for: the people of its group, by its sampled rows."""
+    groups, weights = case.groups, case.exhibit.weights
+    rows = np.bincount(groups.published, weights=weights, minlength=groups.count)
+    return np.asarray(weights * (groups.people / np.where(rows > 0, rows, 1))[groups.published])
+
+
+def _box(case: Case, name: str) -> Finding:
+    truth = case.truth(name)
+    law = law_of(case.exhibit, name, truth)
+    found = guessed(case.boxes, truth, case.exhibit.codes(name), law, (1 - LEVEL) / 2, known=True)
+    told = f"{name}: whoever knows the true values of all others in a person's box; the channel of the manifest lets {found.expected:.2%} of {found.people:,} people be guessed right"
+    return Finding(NAME, found.success, found.expected, *found.ends, told)
+
+
+def _left_over(
+    group: Codes, seen: Codes, people: Codes, truth: Codes, size: int, count: int, weights: Numbers | None = None
+) -> float:
     """How many people have the value that is left over most, after the others are taken away; among several alike one is guessed.
 
     D(g, j) = published - true count. For a person of value x it is D + [j = x], so x wins if D(g, x) + 1 is above all others.
@@ -97,7 +129,9 @@ def _left_over(group: Codes, seen: Codes, people: Codes, truth: Codes, size: int
     published, true = Cells(group, seen, size), Cells(people, truth, size)
     cells = np.unique(np.concatenate([published.cell, true.cell]))
     at, value = cells // size, cells % size
-    left = published.at(at, value) - true.at(at, value)
+    left = (published.at(at, value) if weights is None else _sums(cells, group * size + seen, weights)) - true.at(
+        at, value
+    )
     length = np.bincount(at, minlength=count)
     order = np.lexsort((-left, at))
     start = np.searchsorted(at[order], np.arange(count))
@@ -110,5 +144,10 @@ def _left_over(group: Codes, seen: Codes, people: Codes, truth: Codes, size: int
     alike = np.bincount(at, weights=left == most[at], minlength=count) + zeros
     own = left[np.searchsorted(cells, true.cell)]
     top, many = most[true.group], alike[true.group]
-    chance = np.where(own == top, 1.0, np.where(own + 1 == top, 1 / (many + 1), 0.0))
+    chance = np.where(own + 1 > top, 1.0, np.where(own + 1 == top, 1 / (many + 1), 0.0))
     return float((chance * true.times).sum())
+
+
+def _sums(cells: Codes, wanted: Codes, weights: Numbers) -> Numbers:
+    """The weights of the rows in each cell."""
+    return np.bincount(np.searchsorted(cells, wanted), weights=weights, minlength=len(cells)).astype(np.float64)

@@ -63,6 +63,17 @@ class Exhibit:
         """Whether its sensitive columns went through channels that the manifest states."""
         return self.manifest is not None and bool(self.manifest.sensitive) and self.manifest.counted is None
 
+    @property
+    def coined(self) -> bool:
+        """Whether published values went through coins, for each row or for each box."""
+        return self.perturbed or self.generalized
+
+    @property
+    def generalized(self) -> bool:
+        """Whether its rows are boxes of people, each with the perturbed value of one of them."""
+        record = self.manifest.counted if self.manifest is not None else None
+        return record is not None and record.matrix == "generalized"
+
     def words(self, *beginnings: str) -> str:
         """What the release itself says that it does not protect from, by how the sentence begins; nothing where it does not say it."""
         if self.manifest is None:

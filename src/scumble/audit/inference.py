@@ -6,6 +6,8 @@ over all or in a part of the table (`guessing`), means that more comes through t
 
 Anatomy: the guess is the most frequent value of the row's bucket, and the baseline 1/l.
 
+Boxes of perturbed generalization (with the raw table): the likeliest value behind that of the person's box (`boxes`), against what the channel lets that get.
+
 A table of which nothing is said: the guess is the most frequent value among rows with the person's public values; the baseline is the same
 guess where the person's own row is left out, which is what statistics of the others tell of anybody, in the table or not.
 """
@@ -13,6 +15,7 @@ guess where the person's own row is left out, which is what statistics of the ot
 import numpy as np
 import pyarrow as pa
 
+from scumble.audit.boxes import guessed
 from scumble.audit.buckets import Buckets
 from scumble.audit.case import Case
 from scumble.audit.cells import Cells
@@ -29,6 +32,8 @@ def attack(case: Case) -> Finding | None:
     exhibit = case.exhibit
     if exhibit.mechanism == "anatomy":
         return _bucket(case)
+    if exhibit.generalized and case.raw is not None:
+        return _box(case)
     if exhibit.manifest is not None and not exhibit.perturbed:
         return None
     one = _perturbed if exhibit.perturbed else _plain
@@ -71,6 +76,16 @@ def _bucket(case: Case) -> Finding:
     of, said = groups.published[here], guess[here]
     right = cells.at(of, said) * published[said] / rows[of]
     return Finding.of_share(NAME, round(right.sum()), int(here.sum()), promised, told)
+
+
+def _box(case: Case) -> Finding:
+    """By the value of the box that a person lies in."""
+    (name,) = case.exhibit.sensitive
+    truth = case.truth(name)
+    law = law_of(case.exhibit, name, truth)
+    found = guessed(case.boxes, truth, case.exhibit.codes(name), law, (1 - LEVEL) / 2, known=False)
+    told = f"{name}: measured on {found.people:,} people by the value of their box; the channel of the manifest lets the guess be right in {found.expected:.2%}, and {_prior(law)}"
+    return Finding(NAME, found.success, found.expected, *found.ends, told)
 
 
 def _plain(case: Case, name: str) -> Finding:

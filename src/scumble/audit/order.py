@@ -80,7 +80,7 @@ def _against_raw(case: Case) -> list[Sign]:
     known = groups.people[groups.published] > 0
     run = sorted_runs(exhibit.table)[1]
     found = _of_scores(mean[groups.published][known], run[known], "the place in the raw table")
-    for name in exhibit.sensitive if exhibit.perturbed else []:
+    for name in exhibit.sensitive if exhibit.coined else []:
         assert exhibit.manifest is not None
         cells = Cells(groups.raw, case.truth(name), exhibit.manifest.domains[name].size)
         kept = cells.at(groups.published, exhibit.codes(name)) / groups.people[groups.published]

@@ -12,7 +12,7 @@ from scumble.release.manifest import ColumnRecord, Manifest, representative
 
 def recoded(raw: pa.Table, manifest: Manifest) -> pa.Table:
     """Columns of the raw table that the release has, recoded."""
-    records = {column.name: column for column in manifest.columns}
+    records = {column.of or column.name: column for column in manifest.columns}
     return pa.table({name: _as_published(raw.column(name), records[name]) for name in raw.column_names})
 
 

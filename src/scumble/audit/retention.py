@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import beta
 
+from scumble.audit import made_up
 from scumble.audit.case import Case
 from scumble.audit.exhibit import Codes, Exhibit, together
 from scumble.audit.finding import LEVEL, Finding
@@ -32,7 +33,9 @@ Numbers = npt.NDArray[np.float64]
 
 def attack(case: Case) -> Finding | None:
     """The perturbed column that fares worst."""
-    if not case.exhibit.perturbed:
+    if case.exhibit.mechanism == "alpha_beta":
+        return made_up.attack(case)
+    if not case.exhibit.coined:
         return None
     error = (1 - LEVEL) / 2 / max(1, len(case.exhibit.sensitive))
     found = [each for name in case.exhibit.sensitive for each in _column(case, name, error)]
