@@ -41,6 +41,11 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column of that type holds numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
 class Domain(ABC):
     """`size` values of the Arrow type `type`, in a fixed order."""
 
@@ -68,7 +73,7 @@ class Domain(ABC):
     @property
     def numbers(self) -> npt.NDArray[np.float64]:
         """The values as numbers; refused where they are none."""
-        if not (pa.types.is_integer(self.type) or pa.types.is_floating(self.type) or pa.types.is_decimal(self.type)):
+        if not is_number(self.type):
             raise SchemaError(f"values of type {self.type} are not numbers")
         return np.asarray(self.values.cast(pa.float64()).to_numpy(zero_copy_only=False))
 

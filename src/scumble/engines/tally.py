@@ -59,7 +59,8 @@ def _quick(axis: Axis) -> bool:
 
 def _in_ranges(axis: Axis) -> bool:
     """Whether the cells are few ranges of a grid."""
-    return isinstance(axis.domain, Grid) and bool(np.count_nonzero(np.diff(axis.cells)) <= MOST_ENDS)
+    binary = pa.types.is_integer(axis.domain.type) or pa.types.is_floating(axis.domain.type)
+    return isinstance(axis.domain, Grid) and binary and bool(np.count_nonzero(np.diff(axis.cells)) <= MOST_ENDS)
 
 
 def _ends(domain: Domain) -> tuple[int, int]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.domain import is_number
 from scumble.engines.engine import TABLE
 from scumble.entropy import Entropy, Stream
 from scumble.errors import ParameterError
@@ -129,7 +130,7 @@ class Parts:
         coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
         values = coded.dictionary.to_pylist()
         codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        if len(values) > MOST_PARTS and _is_number(column.type):
+        if len(values) > MOST_PARTS and is_number(column.type):
             return cls._ranges(name, column)
         predicates = [_equal(name, value) for value in values]
         known = [each for each in predicates if each is not None]
@@ -211,10 +212,6 @@ def _question(where: str, target: Parts, part: int) -> Question:
 
 def _draw(stream: Stream, count: int) -> int:
     return int(below(stream, np.array([count]))[0])
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _quoted(name: str) -> str:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from scumble.channel import Channel
-from scumble.domain import Domain
+from scumble.domain import Domain, is_number
 from scumble.engines.engine import TABLE
 from scumble.errors import InputError
 from scumble.learn.source import Source
@@ -141,7 +141,7 @@ def feature_axis(source: Source, name: str, most: int) -> Axis:
     domain = source.published.domains.get(name)
     tally = _tally(source, name)
     kind = domain.type if domain is not None else tally.schema.field("v").type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+    if not is_number(kind):
         return category_axis(source, name)
     if domain is None:
         numbers, mass = _public_mass(tally)

@@ -20,7 +20,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.channel import Channel
-from scumble.domain import Domain, Grid
+from scumble.domain import Domain, Grid, is_number
 from scumble.engines.engine import TABLE, Engine
 from scumble.errors import QueryError
 from scumble.query.merged import at_merged
@@ -189,14 +189,10 @@ def _refuse_functions(query: Query, domains: dict[str, Domain]) -> None:
 def _refuse_text(aggregates: Sequence[Aggregate], domains: dict[str, Domain]) -> None:
     for aggregate in aggregates:
         name = perturbed_column(aggregate.value, domains) if aggregate.value is not None else None
-        if name and aggregate.kind != "count" and not _numeric(domains[name]):
+        if name and aggregate.kind != "count" and not is_number(domains[name].type):
             raise QueryError(
                 f"{aggregate.kind.upper()}({name}) needs numbers, but {name!r} has values of type {domains[name].type}"
             )
-
-
-def _numeric(domain: Domain) -> bool:
-    return bool(pa.types.is_integer(domain.type) or pa.types.is_floating(domain.type))
 
 
 Named = tuple[str, exp.Expression]
