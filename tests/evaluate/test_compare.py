@@ -220,3 +220,20 @@ def test_the_command_compares_and_refuses_in_one_line(patients: pa.Table, tmp_pa
     assert "posterior at most 0.6" in runner.invoke(app, quick).stdout
     refused = runner.invoke(app, [*quick, "--level", "1/5"])
     assert isinstance(refused.exception, ParameterError)
+
+
+def test_a_mechanism_that_the_rows_refuse_does_not_end_the_comparison() -> None:
+    """Public columns that differ in every row: sps finds no groups when it publishes, k_dgs leaves out all rows, and the others are compared all the same."""
+    draw = np.random.default_rng(1)
+    table = pa.table({"cost": np.arange(600) * 1.5, "disease": draw.choice(["a", "b", "c"], 600)})
+    columns = {"cost": {"role": "public"}, "disease": {"role": "sensitive", "values": ["a", "b", "c"]}}
+    spec = Spec.model_validate({"columns": columns, "privacy": {"gamma": 3}})
+    pool = Workload.sql(["SELECT disease, COUNT(*) AS n FROM release GROUP BY disease"])
+    found = compare(
+        table, spec, mechanisms=["uniform", "sps", "k_dgs"], workload=pool, repetitions=1, processes=1, seed=1
+    )
+    assert [line.setting.name for line in found.lines] == ["uniform"]
+    assert "no row would be published" in found.refused["k_dgs"]
+    assert "the public columns make 600 groups of 600 rows" in found.refused["sps"]
+    with pytest.raises(ParameterError, match="no mechanism applies: sps: the public columns make 600 groups"):
+        compare(table, spec, mechanisms=["sps"], workload=pool, repetitions=1, processes=1, seed=1)

@@ -161,8 +161,7 @@ def compare(
     chosen = known(mechanisms)
     asked = [attacker.demand(level) for level in levels] if levels else _levels(setter, chosen)
     settings, refused = _settings(setter, chosen, asked)
-    if not settings:
-        raise ParameterError(f"no mechanism applies: {'; '.join(f'{name}: {why}' for name, why in refused.items())}")
+    _demand_some(settings, refused)
     seed = drawn(seed)
     pool = workload or Workload.counts(subject.truth, seed=seed)
     truths = Truths.of(subject.truth, pool)
@@ -170,11 +169,21 @@ def compare(
         bench = Bench.of(subject.truth, [setting.spec for setting in settings], truths, folder, seed)
         tasks = [(i, r) for i, s in enumerate(settings) for r in range(1 if s.deterministic else repetitions)]
         found = run(trial, bench, tasks, processes, progress)
-    lines = [
-        _compared(setting, [result for (place, _), result in zip(tasks, found, strict=True) if place == i])
-        for i, setting in enumerate(settings)
-    ]
+    lines = []
+    for i, setting in enumerate(settings):
+        results = [result for (place, _), result in zip(tasks, found, strict=True) if place == i]
+        whys = [result for result in results if isinstance(result, str)]
+        if whys:
+            refused[setting.name] = whys[0]
+        else:
+            lines.append(_compared(setting, [result for result in results if not isinstance(result, str)]))
+    _demand_some(lines, refused)
     return Comparison(lines, refused, attacker.prior, subject.truth.rows, len(pool), seed)
+
+
+def _demand_some(found: Sequence[object], refused: dict[str, str]) -> None:
+    if not found:
+        raise ParameterError(f"no mechanism applies: {'; '.join(f'{name}: {why}' for name, why in refused.items())}")
 
 
 def _levels(setter: Setter, chosen: Sequence[str]) -> list[float]:
@@ -265,7 +274,7 @@ def _grid(lines: Sequence[Compared], best: Sequence[Compared]) -> Grid:
                 *[percent(m[f"error at {floor:g}"][0]) for floor in FLOORS],
                 percent(m["coverage"][0]),
                 percent(m["median_width"][0]),
-                f"{m['total_variation'][0]:.3g}" if "total_variation" in m else "-",
+                plain(round(m["total_variation"][0], 9), 3) if "total_variation" in m else "-",
                 percent(line.setting.beliefs.kept),
                 f"{m['rows'][0]:,.0f}",
                 f"{m['refused'][0]:.0f}",

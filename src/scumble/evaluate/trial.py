@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from scumble.coarse import Steps
 from scumble.entropy import Entropy
-from scumble.errors import QueryError
+from scumble.errors import InputError, QueryError
 from scumble.evaluate.attacker import met
 from scumble.evaluate.measured import FLOORS, Measured, Truths
+from scumble.evaluate.settings import why_not
 from scumble.evaluate.truth import Truth
 from scumble.evaluate.utility import reconstruction
 from scumble.query.coarse import numbers_in_steps
@@ -84,10 +85,15 @@ def answered(bench: Bench, task: Task) -> Measured:
         return bench.truths.beside(bench.publish(task, Path(folder) / "release"))
 
 
-def trial(bench: Bench, task: Task) -> dict[str, float]:
-    """What one publication comes to."""
+def trial(bench: Bench, task: Task) -> dict[str, float] | str:
+    """What one publication comes to; or why the table cannot be published so, which some mechanisms find out from its rows."""
     with tempfile.TemporaryDirectory(dir=bench.folder) as folder:
-        release = bench.publish(task, Path(folder) / "release")
+        try:
+            release = bench.publish(task, Path(folder) / "release")
+        except InputError as error:
+            return why_not(error)
+        if not release.manifest.rows:
+            return "no row would be published, because all are too rare; coarsen or drop public columns"
         measured = bench.truths.beside(release)
         found = measured.metrics()
         for floor in FLOORS:
