@@ -109,7 +109,7 @@ def _notes(question: Question, found: Whole, shown: npt.NDArray[np.intp], estima
     if question.exact:
         return notes
     counted = all(aggregate.kind == "count" for aggregate in question.query.aggregates)
-    if counted and found.single:
+    if counted and found.drawn:
         return notes
     uncertain = np.any([estimate.se != 0 for estimate in estimates], axis=0)
     few = int(((found.matching().reshape(-1)[shown] < FEW) & uncertain).sum())

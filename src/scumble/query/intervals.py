@@ -20,6 +20,7 @@ import numpy as np
 
 from scumble.estimate import Estimate
 from scumble.query.few import Draws
+from scumble.query.law import Tables
 from scumble.query.moments import Moments, Ratio, Tensor
 
 ROUNDING = 1e-12
@@ -27,7 +28,7 @@ ROUNDING = 1e-12
 
 
 def of_sum(
-    name: str, moments: Moments, exact: bool, z: float, *, alike: bool = False, draws: Draws | None = None
+    name: str, moments: Moments, exact: bool, z: float, *, alike: bool = False, draws: Draws | Tables | None = None
 ) -> Estimate:
     """A count or a sum with its interval; where its variance is 0 it is known. Rows are alike where each counts 1.
 

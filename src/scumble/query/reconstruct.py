@@ -29,11 +29,13 @@ from scumble.channel import Channel, IndistinguishableValues, Vector
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, null_states, perturbed_column
 from scumble.query.few import Draws
+from scumble.query.law import Tables
 from scumble.query.moments import Moments, Ratio, quotient
 from scumble.query.normalize import Perturbed, truth_table
 from scumble.query.parse import Aggregate
 from scumble.query.sampled import of_average, over_values, public_share, sample_of, smaller
 from scumble.query.slope import covariances, steepness
+from scumble.query.states import known, tables
 
 Tensor = npt.NDArray[np.float64]
 
@@ -67,7 +69,7 @@ class Reconstruction:
         if self.cells.sampled is None:
             return np.zeros(shape)
         second, public = self.cells.numbers("n", 2) * self.cells.sampled, np.zeros(self.cells.shape)
-        for members, truth in self._classes(present):
+        for members, truth in self.classes(present):
             grouped = bool(self.question.grouped)  # then a row of the answer is one value
             public[members] = (
                 0.25 / sample_of(self.question) if grouped else public_share(self.question, truth.astype(float))
@@ -83,9 +85,9 @@ class Reconstruction:
     ) -> Moments:
         """The moments with how their variance follows them; x is what a counted row counts."""
         steep = self._grouped_steepness() if self.question.grouped else np.zeros(())
-        for _, truth in self._classes(present) if not self.question.grouped else ():
-            k, u = covariances(truth.astype(float) * x, self._rest_weights, self._rest_expectation)
-            steep = steepness(self.cells.gather(self._rest_weights(k), second), found.variance, k, u)
+        for _, truth in self.classes(present) if not self.question.grouped else ():
+            k, u = covariances(truth.astype(float) * x, self.rest_weights, self._rest_expectation)
+            steep = steepness(self.cells.gather(self.rest_weights(k), second), found.variance, k, u)
         return found.leaning(steep * quotient(self._over(third), self._over(second)))
 
     @property
@@ -114,14 +116,14 @@ class Reconstruction:
         channel = self.channels[axes[0].name]
         return axes[0] if channel.constant and channel.retain > 0 else None
 
-    def draws(self, value: int | None = None, present: str | None = None) -> Draws | None:
-        """What a count was drawn from, where a single column is asked about; where all rows or none count, nothing is drawn."""
-        if (axis := self.single) is None:
-            return None
+    def draws(self, value: int | None = None, present: str | None = None) -> Draws | Tables | None:
+        """What a count was drawn from, where that is known; where all rows or none count, nothing is drawn."""
         ones = self.cells.numbers("n" if value is None else f"v{value}_n")
+        if (axis := self.single) is None:
+            return tables(self, ones, present) if known(self) else None
         p, replace = float(self.channels[axis.name].retain), axis.collapsed(self.channels[axis.name]).replace
         kept, drawn = np.ones(self.cells.shape), np.zeros(self.cells.shape)
-        for members, truth in self._classes(present):
+        for members, truth in self.classes(present):
             everything = axis.count == 1 or (not self.cells.shape and truth.all())
             if not everything:
                 drawn[members] = (1 - p) * (replace[members] if self.cells.shape else replace @ truth.reshape(-1))
@@ -136,7 +138,7 @@ class Reconstruction:
 
     def _matches(self, ones: Vector, present: str | None = None) -> Tensor:
         result = np.zeros((len(self.cells.groups), *self.cells.shape))
-        for members, truth in self._classes(present):
+        for members, truth in self.classes(present):
             result[:, members] = self.cells.gather(truth.astype(float), ones)[:, members]
         return result
 
@@ -183,7 +185,7 @@ class Reconstruction:
         sums = [numbers("n", 2), numbers(f"v{place}_s", 2), numbers(f"v{place}_q")]
 
         def polynomial(w: Tensor, power: int) -> tuple[Tensor, Tensor]:
-            return _polynomial(self._rest_weights(w, skip=axis_place), axis, channel, axis_place, power)
+            return _polynomial(self.rest_weights(w, skip=axis_place), axis, channel, axis_place, power)
 
         def top(f: Tensor) -> Gathered:
             (a, b), (a2, b2) = polynomial(f, 1), polynomial(f, 2)
@@ -195,7 +197,7 @@ class Reconstruction:
 
         def cross(f: Tensor) -> Gathered:
             a, b = polynomial(f, 1)
-            w = self._rest_weights(f)
+            w = self.rest_weights(f)
             return self._line([a, b], first), self._line([a * w, b * w], sums[:2]), self._line([a, b], sums[:2])
 
         total = self._each_truth(top, column)
@@ -217,8 +219,8 @@ class Reconstruction:
         gather = self.cells.gather
 
         def moments(f: Tensor, g: Tensor) -> Gathered:
-            w, v = self._rest_weights(f), self._rest_weights(g)
-            return gather(w, first), gather(w * v, second), gather(self._rest_weights(f * g), second)
+            w, v = self.rest_weights(f), self.rest_weights(g)
+            return gather(w, first), gather(w * v, second), gather(self.rest_weights(f * g), second)
 
         top = self._each_truth(lambda f: moments(f * x, f * x), column)
         if not average:
@@ -237,7 +239,7 @@ class Reconstruction:
         second = self.cells.numbers("n", 2) * self.cells.sampled
         squares = self._over(second)
         powers = [truth * x**2, truth * x, truth]
-        estimated = np.stack([self.cells.gather(self._rest_weights(f), second) for f in powers])
+        estimated = np.stack([self.cells.gather(self.rest_weights(f), second) for f in powers])
         if not average:
             return np.stack([smaller(public_share(self.question, powers[1]), estimated[0], squares) * squares] * 3)
         asked, numbers = truth.max(axis=tuple(range(1, truth.ndim))), x.reshape(-1)
@@ -253,8 +255,8 @@ class Reconstruction:
         total = total.reshape(len(self.cells.groups), -1).sum(axis=1).reshape(-1, *(1,) * len(self.cells.shape))
         least = np.zeros(self.cells.shape)
         hit, miss = self._grouped_spread()
-        for members, truth in self._classes(present):
-            mean_square = self._rest_expectation(self._rest_weights(truth.astype(float)) ** 2)
+        for members, truth in self.classes(present):
+            mean_square = self._rest_expectation(self.rest_weights(truth.astype(float)) ** 2)
             if self.cells.shape:
                 spread = np.min(
                     np.multiply.outer(hit, mean_square) - truth,
@@ -291,13 +293,13 @@ class Reconstruction:
         return np.asarray(np.sum(parts, axis=0))
 
     def _each(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
-        return self._each_truth(lambda f: gather(self._rest_weights(f)), present)
+        return self._each_truth(lambda f: gather(self.rest_weights(f)), present)
 
     def _each_truth(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
         """Runs `gather` for each distinct residual condition, and keeps the answer's rows that have it."""
         shape = (len(self.cells.groups), *self.cells.shape)
         value, variance = np.zeros(shape), np.zeros(shape)
-        for members, truth in self._classes(present):
+        for members, truth in self.classes(present):
             try:
                 linear, squares, own = gather(truth.astype(float))
                 value[:, members] = self._solve(linear)[:, members]
@@ -306,7 +308,7 @@ class Reconstruction:
                 raise IndistinguishableValues(error.values, self._names(error)) from None
         return Moments(value, variance)
 
-    def _classes(self, present: str | None) -> list[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+    def classes(self, present: str | None) -> list[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
         """The grouped values that leave the same condition on the other axes, with that condition."""
         truth = self.truth & self.present(present)
         rows = truth.reshape(self.cells.width, -1)
@@ -331,7 +333,7 @@ class Reconstruction:
             states[axes[place].cells] = null_states(axes[place].domain).astype(np.bool_)
         return states.reshape(shape)
 
-    def _rest_weights(self, f: Tensor, skip: int | None = None) -> Tensor:
+    def rest_weights(self, f: Tensor, skip: int | None = None) -> Tensor:
         """(B_1^T x ... x B_k^T) f over the axes that are not grouped."""
         for place, axis in enumerate(self.question.others):
             if place != skip and axis.count > 1:
@@ -375,14 +377,14 @@ class Whole:
         """A sum, together with the count of the rows that it is taken over."""
         return reduce(add, (part.sum(aggregate) for part in self.parts))
 
-    def draws(self, value: int | None = None, present: str | None = None) -> Draws | None:
-        """What a count was drawn from, where that is one column with one retention."""
-        return self.parts[0].draws(value, present) if self.single else None
+    def draws(self, value: int | None = None, present: str | None = None) -> Draws | Tables | None:
+        """What a count was drawn from, where that is known."""
+        return self.parts[0].draws(value, present) if self.drawn else None
 
     @property
-    def single(self) -> bool:
-        """Whether counts are drawn from one column with one retention, each row counting 1."""
-        return len(self.parts) == 1 and self.parts[0].single is not None
+    def drawn(self) -> bool:
+        """Whether it is known what counts are drawn from: not from several strata, and rows count 1 each."""
+        return len(self.parts) == 1 and (self.parts[0].single is not None or known(self.parts[0]))
 
     def matching(self) -> Tensor:
         """How many published rows look as if they were counted."""
