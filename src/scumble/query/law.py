@@ -1,4 +1,4 @@
-"""Intervals of counts over several perturbed columns from few coins: the law of the estimate, inverted.
+"""Intervals over several perturbed columns from few coins: the law of the estimate, inverted.
 
 With x_j rows of true cell j, A[i, j] the probability that such a row is published in cell i, and W the weights, the estimate
 S = sum of W over published rows is a sum of independent draws, whose law is known by its characteristic function:
@@ -8,7 +8,10 @@ S = sum of W over published rows is a sum of independent draws, whose law is kno
 The count T = sum of f x is asked for; the other x are not known. For each T they are taken as likely as they can be (x(T), by EM), and with
 S = s observed the interval is
 
-    {T in 0..n : P[S >= s | x(T)] > alpha / 2 and P[S <= s | x(T)] > alpha / 2}.
+    {T : P[S >= s | x(T)] > alpha / 2 and P[S <= s | x(T)] > alpha / 2},        for counts T in 0..n
+
+A sum over rows that count t each, t public, is taken for one over rows that count c = sum t^3 / sum t^2 each, as many as have its variance and
+its skewness: there are t^2 / c^2 of them for each row. Of T, T / (c a) of these are matching ones, a = c sum t / sum t^2.
 
 The normal law of query/intervals.py does not serve where few rows of a large weight decide (docs/proofs/intervals.md).
 """
@@ -25,15 +28,20 @@ from scumble.query.few import MANY
 
 Tensor = npt.NDArray[np.float64]
 Chosen = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
 
+FEWER = 4.0
+"""The variance of a sum, in units of the largest change that a row makes, from which on the score interval serves; of counts MANY."""
 BLUR = 0.1
 """The spread that is added to S, in units of the range of W: it ends the sum over frequencies."""
-INCLUDED = 1.0
+INCLUDED = 2.0
 """How many of these spreads beyond s still count as s, so that a value that S takes often is counted in both tails."""
 LAST = 4.0
 """The last frequency, times the added spread."""
-STEPS = 20
+STEPS = 40
 """Steps of EM at each T, from where it stood at the last one."""
+GRID = 1 / 16
+"""What sums are found to, in units of c."""
 SMALL = 1e-9
 """A range of W below this is that of the arithmetic: nothing is drawn."""
 AT_ONCE = 256
@@ -42,28 +50,38 @@ AT_ONCE = 256
 
 @dataclass(frozen=True)
 class Tables:
-    """What counts over several perturbed columns were drawn from, for every row of the answer."""
+    """What counts, or sums, over several perturbed columns were drawn from, for every row of the answer."""
 
     published: Tensor
-    """How many rows are published in each cell: a line for each row of the answer."""
-    kinds: Sequence[tuple[npt.NDArray[np.bool_], "Transition"]]
+    """How many rows are published in each cell (of sums, rows that count c): a line for each row of the answer."""
+    sums: Tensor
+    """What they count together, in units of c."""
+    unit: Tensor
+    """c of each line; 1 for counts, 0 where there is none."""
+    pull: Tensor
+    """a of each line; 1 for counts."""
+    whole: bool
+    """Whether rows count 1 each."""
+    kinds: Sequence[tuple[Flags, "Transition"]]
     """The lines that go through the same transition, with it."""
 
-    def few(self, value: Tensor) -> npt.NDArray[np.bool_]:
-        """Where few rows decide; not where nothing is drawn."""
+    def few(self, value: Tensor) -> Flags:
+        """Where few rows decide; not where nothing is drawn, nor where numbers of both signs are summed."""
         found = np.zeros(len(value), dtype=np.bool_)
+        most = MANY if self.whole else FEWER
         for members, kind in self.kinds:
-            found[members] = (kind.range > SMALL) & (kind.variance(self.published[members]) < MANY)
-        return found
+            found[members] = (kind.range > SMALL) & (kind.variance(self.published[members]) < most)
+        return found & (self.pull > 1 - SMALL)
 
-    def ends(self, few: npt.NDArray[np.bool_], tail: float) -> tuple[Tensor, Tensor]:
-        """The ends of the intervals of some lines."""
+    def ends(self, few: Flags, tail: float) -> tuple[Tensor, Tensor]:
+        """The ends of the intervals of some lines; lines that are alike are inverted once."""
         found = np.zeros((2, len(few)))
         for members, kind in self.kinds:
             some = members & few
-            if some.any():
-                found[:, some] = kind.ends(self.published[some], tail)
-        low, high = found[:, few]
+            lines = np.column_stack([self.published[some], self.sums[some] @ kind.weights, self.pull[some]])
+            kinds, which = np.unique(lines, axis=0, return_inverse=True)
+            found[:, some] = kind.ends(kinds, tail, self.whole)[:, which.reshape(-1)]
+        low, high = np.sort(found * self.unit, axis=0)[:, few]
         return low, high
 
 
@@ -75,7 +93,7 @@ class Transition:
     """A, a column for each true cell."""
     weights: Tensor
     """W."""
-    counted: npt.NDArray[np.bool_]
+    counted: Flags
     """f."""
 
     @cached_property
@@ -92,78 +110,85 @@ class Transition:
         """The unbiased variance of S, in units of the range of W: how many rows decide."""
         return np.asarray(published @ (self.weights**2 - self.weights)) / max(self.range, SMALL) ** 2
 
-    def ends(self, published: Tensor, tail: float) -> Tensor:
-        """The least and the largest T for each line of published counts; lines that are alike are inverted once."""
-        z = -NormalDist().inv_cdf(tail)
-        kinds, which = np.unique(published, axis=0, return_inverse=True)
-        order = np.argsort(self.variance(kinds))
-        found = np.empty((2, len(kinds)))
-        for at in range(0, len(kinds), AT_ONCE):
+    def ends(self, lines: Tensor, tail: float, whole: bool) -> Tensor:
+        """The least and the largest T for lines of published counts, s and a."""
+        order = np.argsort(self.variance(lines[:, :-2]))
+        found = np.empty((2, len(lines)))
+        for at in range(0, len(lines), AT_ONCE):
             some = order[at : at + AT_ONCE]
-            found[:, some] = Lines(self, kinds[some], z, tail).ends()
-        return found[:, which.reshape(-1)]
+            found[:, some] = _Lines(self, lines[some], tail, whole).ends()
+        return found
 
 
-class Lines:
-    """Lines of one kind of cells, while their ends are looked for."""
+class _Lines:
+    """Lines that go through one transition, while their ends are looked for."""
 
-    def __init__(self, cells: Transition, published: Tensor, z: float, tail: float) -> None:
-        self.cells, self.published, self.z, self.tail = cells, published, z, tail
-        self.rows, self.value = np.rint(published.sum(axis=1)), published @ cells.weights
-        start = published @ np.linalg.pinv(cells.through).T
-        self._first = np.maximum(start, 0) + 0.01 * self.rows[:, None] / published.shape[1]
-        self._reach = z * np.sqrt(self._first @ cells.spread)
+    def __init__(self, transition: Transition, lines: Tensor, tail: float, whole: bool) -> None:
+        self.transition, self.tail, self.z = transition, tail, -NormalDist().inv_cdf(tail)
+        self.published, self.value, self.pull = lines[:, :-2], lines[:, -2], lines[:, -1]
+        self.rows, self.grid = self.published.sum(axis=1), 1.0 if whole else GRID
+        likely = np.maximum(self.published @ np.linalg.pinv(transition.through).T, 0)
+        self._first = likely + 0.01 * self.rows[:, None] / likely.shape[1]
+        if whole:
+            self._bounds = np.stack([np.zeros(len(lines)), np.rint(self.rows)])
+        else:
+            far = (self.z + 4) * np.sqrt(self.rows * transition.spread.max()) + 2 * transition.range
+            self._bounds = self._on_grid(self.value + np.stack([-far, far]))
+
+    def _on_grid(self, count: Tensor) -> Tensor:
+        return np.asarray(np.floor(count / self.grid) * self.grid)
 
     def ends(self) -> Tensor:
         """The least and the largest T that neither tail rejects."""
-        low = self._last(lambda t, some: self._tail(t, some, 1) <= self.tail, self.value - self._reach) + 1
-        high = self._last(lambda t, some: self._tail(t, some, -1) > self.tail, self.value + self._reach)
-        return np.stack([np.minimum(low, self.rows), np.maximum(high, 0)])
+        reach = self.z * np.sqrt(self._first @ self.transition.spread)
+        low = self._last(lambda t, some: self._tail(t, some, 1) <= self.tail, self.value - reach) + self.grid
+        high = self._last(lambda t, some: self._tail(t, some, -1) > self.tail, self.value + reach)
+        return np.asarray(np.clip(np.stack([low, high]), *self._bounds))
 
-    def _last(self, holds: Callable[[Tensor, Chosen], npt.NDArray[np.bool_]], guess: Tensor) -> Tensor:
-        """The largest T where something holds that holds up to some T, or -1: by growing steps from a guess, then by halves."""
+    def _last(self, holds: Callable[[Tensor, Chosen], Flags], guess: Tensor) -> Tensor:
+        """The last T where something holds that holds up to some T: by growing steps from a guess, then by halves."""
         self._x = self._first.copy()
-        below, above, step = np.full(len(guess), -1.0), self.rows + 1, 0.5
-        middle = np.clip(np.floor(guess), 0, self.rows)
-        while len(some := np.flatnonzero(above - below > 1)):
+        below, above = self._bounds[0] - self.grid, self._bounds[1] + self.grid
+        middle, step = np.clip(self._on_grid(guess), *self._bounds), self.grid / 2
+        while len(some := np.flatnonzero(above - below > 1.5 * self.grid)):
             held = holds(middle[some], some)
             below[some], above[some] = np.where(held, [middle[some], above[some]], [below[some], middle[some]])
             step *= 2
-            next_ = np.where(held, below[some] + step, above[some] - step)
-            inside = (below[some] < next_) & (next_ < above[some])
-            middle[some] = np.where(inside, next_, np.floor((below[some] + above[some]) / 2))
-        return below
+            following = np.where(held, below[some] + step, above[some] - step)
+            inside = (below[some] < following) & (following < above[some])
+            middle[some] = np.where(inside, following, self._on_grid((below[some] + above[some]) / 2))
+        return np.asarray(below)
 
-    def _tail(self, count: Tensor, some: Chosen, side: int) -> Tensor:
+    def _tail(self, total: Tensor, some: Chosen, side: int) -> Tensor:
         """P[S >= s | x(T)] for side 1, P[S <= s | x(T)] for side -1."""
+        count = np.clip(total / self.pull[some], 0, self.rows[some])
         x = self._x[some] = self._likeliest(self._x[some], self.published[some], count)
-        away = side * (self.value[some] - count)
-        sd = np.sqrt(x @ self.cells.spread)
-        far = np.abs(away) > (self.z + 4) * sd + 2 * self.cells.range
+        away, sd = side * (self.value[some] - total), np.sqrt(x @ self.transition.spread)
+        near = np.abs(away) <= (self.z + 4) * sd + 2 * self.transition.range
         found = np.where(away > 0, 0.0, 1.0)
-        if not far.all():
-            period = float(np.max(((2 * self.z + 8) * sd + 4 * self.cells.range)[~far]))
-            found[~far] = self._beyond(x[~far], side * self.value[some][~far], side, period)
+        if near.any():
+            period = float(np.max(((2 * self.z + 8) * sd + 4 * self.transition.range)[near]))
+            found[near] = self._beyond(x[near], (side * count + away)[near], side, period)
         return found
 
     def _likeliest(self, x: Tensor, published: Tensor, count: Tensor) -> Tensor:
         """Steps of EM toward the likeliest true cells of which so many rows count."""
-        through, counted = self.cells.through, self.cells.counted
-        totals = np.stack([published.sum(axis=1) - count, count], axis=1)[:, counted.astype(np.intp)]
+        through, counted = self.transition.through, self.transition.counted.astype(np.intp)
+        totals = np.stack([published.sum(axis=1) - count, count], axis=1)[:, counted]
+        sides = np.stack([1 - counted, counted], axis=1).astype(np.float64)
         for _ in range(STEPS):
             seen = x @ through.T
             x = x * (np.divide(published, seen, out=np.zeros_like(seen), where=seen > 0) @ through)
-            x = np.maximum(x, 1e-9)
-            sums = np.stack([x[:, ~counted].sum(axis=1), x[:, counted].sum(axis=1)], axis=1)
-            x = x * totals / sums[:, counted.astype(np.intp)]
+            x = np.maximum(x, SMALL)
+            x = x * (totals / (x @ sides)[:, counted])
         return x
 
     def _beyond(self, x: Tensor, value: Tensor, side: int, period: float) -> Tensor:
         """P[side * S >= value], by the sum over frequencies (Gil-Pelaez) of the blurred law."""
-        blur = BLUR * self.cells.range
+        blur = BLUR * self.transition.range
         half = np.arange(np.ceil(LAST / blur * period / (2 * np.pi))) + 0.5
         t = half * (2 * np.pi / period)
-        g = np.exp(1j * side * np.outer(t, self.cells.weights)) @ self.cells.through
+        g = np.exp(1j * side * np.outer(t, self.transition.weights)) @ self.transition.through
         size, angle = np.log(np.maximum(np.abs(g), 1e-300)), np.unwrap(np.angle(g), axis=0)
         turned = x @ angle.T - np.outer(value - INCLUDED * blur, t)
         parts = np.exp(x @ size.T - (blur * t) ** 2 / 2) * np.sin(turned)

@@ -26,6 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.channel import Channel, IndistinguishableValues, Vector
+from scumble.query import states
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, null_states, perturbed_column
 from scumble.query.few import Draws
@@ -35,7 +36,6 @@ from scumble.query.normalize import Perturbed, truth_table
 from scumble.query.parse import Aggregate
 from scumble.query.sampled import of_average, over_values, public_share, sample_of, smaller
 from scumble.query.slope import covariances, steepness
-from scumble.query.states import known, tables
 
 Tensor = npt.NDArray[np.float64]
 
@@ -120,7 +120,7 @@ class Reconstruction:
         """What a count was drawn from, where that is known; where all rows or none count, nothing is drawn."""
         ones = self.cells.numbers("n" if value is None else f"v{value}_n")
         if (axis := self.single) is None:
-            return tables(self, ones, present) if known(self) else None
+            return states.of_count(self, ones, present) if states.known(self) else None
         p, replace = float(self.channels[axis.name].retain), axis.collapsed(self.channels[axis.name]).replace
         kept, drawn = np.ones(self.cells.shape), np.zeros(self.cells.shape)
         for members, truth in self.classes(present):
@@ -381,10 +381,18 @@ class Whole:
         """What a count was drawn from, where that is known."""
         return self.parts[0].draws(value, present) if self.drawn else None
 
+    def draws_of_sum(self, aggregate: Aggregate) -> Tables | None:
+        """What the sum of a public number was drawn from, where that is known."""
+        (part, *others), question = self.parts, self.parts[0].question
+        assert aggregate.value is not None
+        if others or question.exact or perturbed_column(aggregate.value, question.published.domains):
+            return None
+        return states.of_sum(part, question.place(aggregate.value)) if states.known(part) else None
+
     @property
     def drawn(self) -> bool:
         """Whether it is known what counts are drawn from: not from several strata, and rows count 1 each."""
-        return len(self.parts) == 1 and (self.parts[0].single is not None or known(self.parts[0]))
+        return len(self.parts) == 1 and (self.parts[0].single is not None or states.known(self.parts[0]))
 
     def matching(self) -> Tensor:
         """How many published rows look as if they were counted."""
