@@ -16,7 +16,7 @@ its skewness: there are t^2 / c^2 of them for each row. Of T, T / (c a) of these
 The normal law of query/intervals.py does not serve where few rows of a large weight decide (docs/proofs/intervals.md).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -33,18 +33,22 @@ Flags = npt.NDArray[np.bool_]
 FEWER = 4.0
 """The variance of a sum, in units of the largest change that a row makes, from which on the score interval serves; of counts MANY."""
 BLUR = 0.1
-"""The spread that is added to S, in units of the range of W: it ends the sum over frequencies."""
-INCLUDED = 2.0
-"""How many of these spreads beyond s still count as s, so that a value that S takes often is counted in both tails."""
-LAST = 4.0
+"""The spread that is added to S, as a part of its own and of the range of W: it ends the sum over frequencies."""
+INCLUDED = 0.2
+"""How far beyond s, in units of the range of W, still counts as s, so that a value that S takes often is counted in both tails."""
+LAST = 3.5
 """The last frequency, times the added spread."""
 STEPS = 40
-"""Steps of EM at each T, from where it stood at the last one."""
+"""Steps of EM at each T, at most, from where it stood at the last one."""
+ENOUGH = 1e-3
+"""The relative change of x at which EM ends before."""
+STEEP = 2.4
+"""How much the logarithm of a tail's odds falls within a standard deviation, near the tails that are asked for."""
 GRID = 1 / 16
 """What sums are found to, in units of c."""
 SMALL = 1e-9
 """A range of W below this is that of the arithmetic: nothing is drawn."""
-AT_ONCE = 256
+AT_ONCE = 512
 """Lines that are inverted together, which bounds the memory."""
 
 
@@ -141,35 +145,39 @@ class _Lines:
     def ends(self) -> Tensor:
         """The least and the largest T that neither tail rejects."""
         reach = self.z * np.sqrt(self._first @ self.transition.spread)
-        low = self._last(lambda t, some: self._tail(t, some, 1) <= self.tail, self.value - reach) + self.grid
-        high = self._last(lambda t, some: self._tail(t, some, -1) > self.tail, self.value + reach)
+        low, high = self._last(self.value - reach, 1) + self.grid, self._last(self.value + reach, -1)
         return np.asarray(np.clip(np.stack([low, high]), *self._bounds))
 
-    def _last(self, holds: Callable[[Tensor, Chosen], Flags], guess: Tensor) -> Tensor:
-        """The last T where something holds that holds up to some T: by growing steps from a guess, then by halves."""
+    def _last(self, guess: Tensor, side: int) -> Tensor:
+        """The last T on the near side of an end: by the distance that each T shows, and every third time by halves."""
         self._x = self._first.copy()
         below, above = self._bounds[0] - self.grid, self._bounds[1] + self.grid
-        middle, step = np.clip(self._on_grid(guess), *self._bounds), self.grid / 2
+        middle, turn = np.clip(self._on_grid(guess), *self._bounds), 0
         while len(some := np.flatnonzero(above - below > 1.5 * self.grid)):
-            held = holds(middle[some], some)
-            below[some], above[some] = np.where(held, [middle[some], above[some]], [below[some], middle[some]])
-            step *= 2
-            following = np.where(held, below[some] + step, above[some] - step)
-            inside = (below[some] < following) & (following < above[some])
-            middle[some] = np.where(inside, following, self._on_grid((below[some] + above[some]) / 2))
+            left, turn = self._left(middle[some], some, side), turn + 1
+            on = left >= 0
+            below[some], above[some] = np.where(on, [middle[some], above[some]], [below[some], middle[some]])
+            least, most = below[some] + self.grid, above[some] - self.grid
+            following = (least + most) / 2 if turn % 3 == 0 else np.clip(middle[some] + left, least, most)
+            middle[some] = self._on_grid(following)
         return np.asarray(below)
 
-    def _tail(self, total: Tensor, some: Chosen, side: int) -> Tensor:
-        """P[S >= s | x(T)] for side 1, P[S <= s | x(T)] for side -1."""
+    def _left(self, total: Tensor, some: Chosen, side: int) -> Tensor:
+        """About how far it is from T to the end, which lies where the tail is alpha / 2: below 0 beyond it."""
+        beyond, sd = self._tail(total, some, side)
+        odds = np.log((beyond + SMALL) / (1 + SMALL - beyond)) - np.log(self.tail / (1 - self.tail))
+        return np.asarray(-side * odds * (sd + self.transition.range / 8) / STEEP)
+
+    def _tail(self, total: Tensor, some: Chosen, side: int) -> tuple[Tensor, Tensor]:
+        """P[S >= s | x(T)] for side 1, P[S <= s | x(T)] for side -1, and the standard deviation of S."""
         count = np.clip(total / self.pull[some], 0, self.rows[some])
         x = self._x[some] = self._likeliest(self._x[some], self.published[some], count)
         away, sd = side * (self.value[some] - total), np.sqrt(x @ self.transition.spread)
         near = np.abs(away) <= (self.z + 4) * sd + 2 * self.transition.range
         found = np.where(away > 0, 0.0, 1.0)
         if near.any():
-            period = float(np.max(((2 * self.z + 8) * sd + 4 * self.transition.range)[near]))
-            found[near] = self._beyond(x[near], (side * count + away)[near], side, period)
-        return found
+            found[near] = self._beyond(x[near], sd[near], (side * count + away)[near], side)
+        return np.clip(found, 0, 1), sd
 
     def _likeliest(self, x: Tensor, published: Tensor, count: Tensor) -> Tensor:
         """Steps of EM toward the likeliest true cells of which so many rows count."""
@@ -178,18 +186,22 @@ class _Lines:
         sides = np.stack([1 - counted, counted], axis=1).astype(np.float64)
         for _ in range(STEPS):
             seen = x @ through.T
-            x = x * (np.divide(published, seen, out=np.zeros_like(seen), where=seen > 0) @ through)
-            x = np.maximum(x, SMALL)
-            x = x * (totals / (x @ sides)[:, counted])
+            moved = x * (np.divide(published, seen, out=np.zeros_like(seen), where=seen > 0) @ through)
+            moved = np.maximum(moved, SMALL)
+            moved *= totals / (moved @ sides)[:, counted]
+            x, change = moved, np.abs(moved - x)
+            if np.all(change <= ENOUGH * (1 + x)):
+                break
         return x
 
-    def _beyond(self, x: Tensor, value: Tensor, side: int, period: float) -> Tensor:
+    def _beyond(self, x: Tensor, sd: Tensor, value: Tensor, side: int) -> Tensor:
         """P[side * S >= value], by the sum over frequencies (Gil-Pelaez) of the blurred law."""
-        blur = BLUR * self.transition.range
+        size = self.transition.range
+        blur, period = BLUR * np.hypot(size, sd.min()), (2 * self.z + 8) * sd.max() + 4 * size
         half = np.arange(np.ceil(LAST / blur * period / (2 * np.pi))) + 0.5
         t = half * (2 * np.pi / period)
         g = np.exp(1j * side * np.outer(t, self.transition.weights)) @ self.transition.through
-        size, angle = np.log(np.maximum(np.abs(g), 1e-300)), np.unwrap(np.angle(g), axis=0)
-        turned = x @ angle.T - np.outer(value - INCLUDED * blur, t)
-        parts = np.exp(x @ size.T - (blur * t) ** 2 / 2) * np.sin(turned)
+        decay, angle = np.log(np.maximum(np.abs(g), 1e-300)), np.unwrap(np.angle(g), axis=0)
+        turned = x @ angle.T - np.outer(value - INCLUDED * size, t)
+        parts = np.exp(x @ decay.T - (blur * t) ** 2 / 2) * np.sin(turned)
         return np.asarray(0.5 + parts @ (1 / half) / np.pi)
