@@ -48,6 +48,10 @@ class Published:
     """Where groups were sampled, the rows that a sampled one has at least; such rows have a weight, or copies, above 1."""
     merged: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     """Public columns whose values were put together: what a value of the table is published as."""
+    whole: int = 0
+    """The rows of the table, where values are replaced by others of the same column; else 0."""
+    permuted: bool = False
+    """Whether they are permuted, and not drawn anew."""
 
     def factors(self, order: int) -> list[exp.Expression]:
         """What a row is multiplied by in sums of an order: W, W^2 and W^3, or 1, its copies and their square."""

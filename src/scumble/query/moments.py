@@ -43,6 +43,11 @@ class Moments:
         """The same with more variance, which follows nothing."""
         return replace(self, variance=self.variance + variance)
 
+    def of_variance(self, variance: Tensor) -> "Moments":
+        """The same with another variance, which follows the sum as much in proportion."""
+        ratio = quotient(variance, self.variance)
+        return Moments(self.value, variance, self.cube * ratio**2, self.square * ratio)
+
     def times(self, x: Tensor) -> "Moments":
         """The sum over rows that count x times as much."""
         return Moments(self.value * x, self.variance * x**2, self.cube * x**3, self.square * x**2)

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.channel import Channel, IndistinguishableValues, Vector
-from scumble.query import states
+from scumble.query import own, states
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, null_states, perturbed_column
 from scumble.query.few import Draws
@@ -56,6 +56,17 @@ class Reconstruction:
 
     def count(self, value: int | None = None, present: str | None = None) -> Moments:
         """How many rows: all, those with a public value, or those where a perturbed column is not missing."""
+        found = self._count(value, present)
+        return self._own(found, "n" if value is None else f"v{value}_n", present)
+
+    def _own(self, found: Moments, name: str, present: str | None = None) -> Moments:
+        """Where values are replaced by others of the same column, the variance that follows from that."""
+        if not self.question.published.whole or self.question.exact:
+            return found
+        return found.of_variance(own.corrected(self, found.variance, self.cells.numbers(name), present))
+
+    def _count(self, value: int | None = None, present: str | None = None) -> Moments:
+        """The same, as if the replacement distribution were known."""
         name = "n" if value is None else f"v{value}_n"
         first, second, third = (self.cells.numbers(name, order) for order in (1, 2, 3))
         gather = self.cells.gather
@@ -111,7 +122,8 @@ class Reconstruction:
     def single(self) -> Perturbed | None:
         """The only perturbed column that tells rows apart, where each row counts 1 and one retention holds; else nothing."""
         axes = [*self.question.grouped, *(axis for axis in self.question.others if axis.count > 1)]
-        if len(axes) != 1 or self.question.conditions.public_atoms or self.question.published.weighted:
+        published = self.question.published
+        if len(axes) != 1 or self.question.conditions.public_atoms or published.weighted or published.whole:
             return None
         channel = self.channels[axes[0].name]
         return axes[0] if channel.constant and channel.retain > 0 else None
@@ -163,8 +175,11 @@ class Reconstruction:
         top = self._raised(top, second)
         if not average and not self.question.exact:
             top = self._leaning(top, second, self.cells.numbers(f"v{place}_c"))
-        numerator = top.widened(self._sampling(second))
-        return Ratio(numerator, self.count(place), cross.variance + self._sampling(mixed))
+        numerator = self._own(top, f"v{place}_s").widened(self._sampling(second))
+        covariance = cross.variance + self._sampling(mixed)
+        if self.question.published.whole and not self.question.exact:
+            covariance = covariance + own.change(self, first, self.cells.numbers(f"v{place}_n"))
+        return Ratio(numerator, self.count(place), covariance)
 
     def _grouped_sum(self, column: str) -> Ratio:
         place = next(i for i, axis in enumerate(self.question.grouped) if axis.name == column)
@@ -203,7 +218,7 @@ class Reconstruction:
         total = self._each_truth(top, column)
         if not average and len(self.cells.rest) == 1 and not self.cells.shape:
             total = total.leaning(self._number_steepness(axis, channel, self.truth & self.present(column)))
-        return Ratio(total, self.count(present=column), self._each_truth(cross, column).variance)
+        return Ratio(total, self._count(present=column), self._each_truth(cross, column).variance)
 
     def _number_steepness(self, axis: Perturbed, channel: Channel, truth: npt.NDArray[np.bool_]) -> Tensor:
         """k / u of the values that coins draw: most rows, where few match; where many do it hardly matters."""
@@ -228,7 +243,7 @@ class Reconstruction:
         cross = self._each_truth(lambda f: moments(f * x, f), column).variance
         bottom = self._each_truth(lambda f: moments(f, f), column)
         if self.cells.sampled is None:
-            return Ratio(top, self.count(present=column), cross)
+            return Ratio(top, self._count(present=column), cross)
         added = self._sampling_of_values(x, column, average, quotient(top.value, bottom.value))
         return Ratio(top.widened(added[0]), bottom.widened(added[2]), cross + added[1])
 
@@ -340,8 +355,32 @@ class Reconstruction:
                 f = np.moveaxis(self._collapsed[axis.name].weights(np.moveaxis(f, place, 0)), 0, place)
         return f
 
-    def _solve(self, tensor: Tensor) -> Tensor:
+    def solved(
+        self,
+        weigh: Callable[[Tensor], Tensor],
+        sums: Vector,
+        present: str | None = None,
+        *,
+        but: int | None = None,
+        over: bool = False,
+    ) -> Tensor:
+        """Sums over rows, times a weight that comes from the residual condition and those of the grouped columns.
+
+        but    the grouped column whose weight is left out
+        over   whether the sums are taken over all its published values
+        """
+        found = np.zeros((len(self.cells.groups), *self.cells.shape))
+        for members, truth in self.classes(present):
+            linear = self.cells.gather(weigh(truth.astype(float)), sums)
+            if over and but is not None:
+                linear = np.broadcast_to(linear.sum(axis=1 + but, keepdims=True), linear.shape)
+            found[:, members] = self._solve(linear, but)[:, members]
+        return found
+
+    def _solve(self, tensor: Tensor, but: int | None = None) -> Tensor:
         for place, axis in enumerate(self.question.grouped):
+            if place == but:
+                continue
             tensor = np.moveaxis(self.channels[axis.name].solve(np.moveaxis(tensor, place + 1, 0)), 0, place + 1)
         return tensor
 

@@ -29,6 +29,7 @@ def known(part: "Reconstruction") -> bool:
     return (
         not question.exact
         and not question.published.weighted
+        and not question.published.whole
         and states <= MOST_CELLS
         and states * len(cells.groups) * cells.width <= MOST_STATES
         and all(part.channels[axis.name].uniform and part.channels[axis.name].retain > 0 for axis in question.grouped)

@@ -194,6 +194,8 @@ class Release(Shown):
             manifest.role("copies"),
             manifest.sampling.least if manifest.sampling is not None else None,
             {c.name: partial(representative, c.merged) for c in manifest.columns if c.merged},
+            whole=manifest.rows if any(r.replace == "published" for c in manifest.columns for r in c.records) else 0,
+            permuted=manifest.mechanism == "swapped",
         )
 
     def card(self) -> Card:
