@@ -19,6 +19,9 @@ Tensor = npt.NDArray[np.float64]
 MANY = 25.0
 """The variance of Y from which on the score interval serves."""
 
+MANY_OF_OWN = 6.0
+"""The same where replacements follow the column itself: the law takes their distribution for known, and is too wide."""
+
 AT_ONCE = 2048
 """Lines that are inverted together, which bounds the memory."""
 
@@ -35,12 +38,14 @@ class Draws:
     """q, the probability of a row that counts."""
     drawn: Tensor
     """b, the probability of any other row."""
+    most: float = MANY
+    """The variance of Y from which on the score interval serves."""
 
     def few(self, value: Tensor) -> npt.NDArray[np.bool_]:
         """Where Y, as it is drawn at the estimated count, has little variance; not where nothing is drawn."""
         count = np.clip(value, 0, self.rows)
         variance = count * self.kept * (1 - self.kept) + (self.rows - count) * self.drawn * (1 - self.drawn)
-        return np.asarray((self.drawn + 1 - self.kept > 0) & (variance < MANY))
+        return np.asarray((self.drawn + 1 - self.kept > 0) & (variance < self.most))
 
     def ends(self, few: npt.NDArray[np.bool_], tail: float) -> tuple[Tensor, Tensor]:
         """The ends of the intervals of some lines; lines that were drawn alike are inverted once."""

@@ -31,7 +31,7 @@ Chosen = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
 FEWER = 4.0
-"""The variance of a sum, in units of the largest change that a row makes, from which on the score interval serves; of counts MANY."""
+"""The variance of a sum, in these units, from which on the score interval serves; of counts MANY."""
 BLUR = 0.1
 """The spread that is added to S, as a part of its own and of the range of W: it ends the sum over frequencies."""
 INCLUDED = 0.2
@@ -68,13 +68,14 @@ class Tables:
     """Whether rows count 1 each."""
     kinds: Sequence[tuple[Flags, "Transition"]]
     """The lines that go through the same transition, with it."""
+    most: float = MANY
+    """The variance, in units of the largest change that a row makes, from which on the score interval serves."""
 
     def few(self, value: Tensor) -> Flags:
         """Where few rows decide; not where nothing is drawn, nor where numbers of both signs are summed."""
         found = np.zeros(len(value), dtype=np.bool_)
-        most = MANY if self.whole else FEWER
         for members, kind in self.kinds:
-            found[members] = (kind.range > SMALL) & (kind.variance(self.published[members]) < most)
+            found[members] = (kind.range > SMALL) & (kind.variance(self.published[members]) < self.most)
         return found & (self.pull > 1 - SMALL)
 
     def ends(self, few: Flags, tail: float) -> tuple[Tensor, Tensor]:

@@ -43,10 +43,10 @@ class Moments:
         """The same with more variance, which follows nothing."""
         return replace(self, variance=self.variance + variance)
 
-    def of_variance(self, variance: Tensor) -> "Moments":
-        """The same with another variance, which follows the sum as much in proportion."""
-        ratio = quotient(variance, self.variance)
-        return Moments(self.value, variance, self.cube * ratio**2, self.square * ratio)
+    def of_variance(self, variance: Tensor, factor: Tensor) -> "Moments":
+        """The same with another variance, which follows the sum so many times as much."""
+        square = np.maximum(variance, 0)
+        return Moments(self.value, variance, self.slope * factor * square, square)
 
     def times(self, x: Tensor) -> "Moments":
         """The sum over rows that count x times as much."""

@@ -20,16 +20,15 @@ docs/proofs/intervals.md has the proof.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from scumble.channel import Channel, Vector
 from scumble.query.compile import Published
-
-if TYPE_CHECKING:
-    from scumble.query.reconstruct import Reconstruction
+from scumble.query.moments import quotient
+from scumble.query.stratum import Stratum
 
 Tensor = npt.NDArray[np.float64]
 
@@ -37,13 +36,27 @@ ROUNDING = 1e-9
 """A part of a variance that is the arithmetic's."""
 
 
-def corrected(part: "Reconstruction", variance: Tensor, first: Vector, present: str | None = None) -> Tensor:
+def corrected(part: Stratum, variance: Tensor, first: Vector, present: str | None = None) -> Tensor:
     """The variance of a sum with these first sums, where the first term of the above is known."""
     found = variance + change(part, first, first, present)
     return np.where(found > ROUNDING * variance, found, 0.0)
 
 
-def change(part: "Reconstruction", first: Vector, second: Vector, present: str | None = None) -> Tensor:
+def lean(p: float, share: Tensor, permuted: bool) -> Tensor:
+    """How much more the variance of a count follows it than if r were known, where the value is rare and a share of all rows is asked about.
+
+    With Y and Y' the published matches among these rows and the others, both sums are linear in them then: S = a Y + a' Y' and V = b Y + b' Y', and
+    the slope is Cov(V, S) / Var(S) = (a b share + a' b' (1 - share)) / (a^2 share + a'^2 (1 - share)), which is (1 - p) / p where r is known.
+    """
+    taken = (1.0 if permuted else 1 - p) * share
+    inside, outside = (1 - taken) / p, -taken / p
+    own = inside**2 * (1 + p * share) + outside**2 * p * (1 - share)
+    other = inside**2 * p * share + outside**2 * (1 + p * (1 - share))
+    spread = inside**2 * share + outside**2 * (1 - share)
+    return p * quotient(own * inside * share + other * outside * (1 - share), spread)
+
+
+def change(part: Stratum, first: Vector, second: Vector, present: str | None = None) -> Tensor:
     """What is added to the covariance of two sums over the same condition."""
     total = np.zeros((len(part.cells.groups), *part.cells.shape))
     kinds: list[tuple[type[Asked] | type[Listed], int]] = [(Listed, place) for place in range(len(part.cells.shape))]
@@ -76,7 +89,7 @@ class Asked:
     """The part of the sum from rows whose true value is in v, estimated."""
 
     @classmethod
-    def of(cls, part: "Reconstruction", place: int, first: Vector, present: str | None) -> "Asked":
+    def of(cls, part: Stratum, place: int, first: Vector, present: str | None) -> "Asked":
         """Of the sum of these first sums."""
         axis = part.question.others[place]
         cells = np.eye(axis.count).reshape(axis.count, *(-1 if i == place else 1 for i in range(len(part.cells.rest))))
@@ -126,7 +139,7 @@ class Listed:
     """The sum itself."""
 
     @classmethod
-    def of(cls, part: "Reconstruction", place: int, first: Vector, present: str | None) -> "Listed":
+    def of(cls, part: Stratum, place: int, first: Vector, present: str | None) -> "Listed":
         """Of the sum of these first sums."""
         channel = part.channels[part.question.grouped[place].name]
         shape = [1] * (1 + len(part.cells.shape))
