@@ -20,7 +20,7 @@ from scumble.query.parse import Aggregate, Group, Query, parse
 from scumble.query.reconstruct import Whole
 
 FEW = 10
-"""Published rows below which an interval may cover less than it says, unless it is that of a count over one column (query/few.py)."""
+"""Published rows below which an interval may cover less than it says, unless it is that of a count whose law is known (query/few.py, query/law.py)."""
 
 METHODS = ("unbiased", "likelihood")
 
@@ -66,7 +66,7 @@ def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) 
     if aggregate.kind == "sum":
         draws = found.draws_of_sum(aggregate)
         return _empty_sums(of_sum(aggregate.name, ratio.numerator, question.exact, z, draws=draws), ratio.denominator)
-    return of_average(aggregate.name, ratio, question.exact, z)
+    return of_average(aggregate.name, ratio, question.exact, z, found.even(aggregate, ratio))
 
 
 def _counted(aggregate: Aggregate, question: Question) -> tuple[int | None, str | None]:

@@ -19,9 +19,6 @@ Tensor = npt.NDArray[np.float64]
 MANY = 25.0
 """The variance of Y from which on the score interval serves."""
 
-MANY_OF_OWN = 6.0
-"""The same where replacements follow the column itself: the law takes their distribution for known, and is too wide."""
-
 AT_ONCE = 2048
 """Lines that are inverted together, which bounds the memory."""
 

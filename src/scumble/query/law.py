@@ -78,6 +78,22 @@ class Tables:
             found[members] = (kind.range > SMALL) & (kind.variance(self.published[members]) < self.most)
         return found & (self.pull > 1 - SMALL)
 
+    @property
+    def ranges(self) -> Tensor:
+        """How much one row can change S, for each line."""
+        found = np.zeros(len(self.published))
+        for members, kind in self.kinds:
+            found[members] = kind.range
+        return found
+
+    @property
+    def counted(self) -> Flags:
+        """The cells that count, for each line."""
+        found = np.zeros(self.published.shape, dtype=np.bool_)
+        for members, kind in self.kinds:
+            found[members] = kind.counted
+        return found
+
     def ends(self, few: Flags, tail: float) -> tuple[Tensor, Tensor]:
         """The ends of the intervals of some lines; lines that are alike are inverted once."""
         found = np.zeros((2, len(few)))

@@ -72,6 +72,15 @@ class Ratio:
         )
 
 
+@dataclass(frozen=True)
+class Even:
+    """An average with the variances that it has if whether rows match does not depend on their numbers."""
+
+    ratio: Ratio
+    few: npt.NDArray[np.bool_]
+    """Where these count too: few rows decide."""
+
+
 def quotient(top: Tensor, bottom: Tensor) -> Tensor:
     """A quotient that is 0 where the divisor is not above 0."""
     shape = np.broadcast_shapes(np.shape(top), np.shape(bottom))

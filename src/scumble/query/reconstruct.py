@@ -9,9 +9,9 @@ from scumble.channel import Vector
 from scumble.query import own, states
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, perturbed_column
-from scumble.query.few import MANY, MANY_OF_OWN, Draws
+from scumble.query.few import Draws
 from scumble.query.law import Tables
-from scumble.query.moments import Moments, Ratio, quotient
+from scumble.query.moments import Even, Moments, Ratio, quotient
 from scumble.query.normalize import Perturbed
 from scumble.query.parse import Aggregate
 from scumble.query.sampled import public_share, sample_of, smaller
@@ -115,7 +115,7 @@ class Reconstruction(Stratum):
         certain = permuted & (rows == whole)  # a permutation keeps what it is asked about
         kept, drawn = np.where(certain, 1, kept), np.where(certain, 0, drawn)
         y, n, q, b = (np.broadcast_to(each, rows.shape).reshape(-1) for each in (published, rows, kept, drawn))
-        return Draws(y, n, q, b, MANY_OF_OWN if whole else MANY)
+        return Draws(y, n, q, b, states.most(self))
 
     def matching(self) -> Tensor:
         """How many published rows look as if they were counted; a sampled row is one, whatever its weight."""
@@ -213,11 +213,21 @@ class Whole:
 
     def draws_of_sum(self, aggregate: Aggregate) -> Tables | None:
         """What the sum of a public number was drawn from, where that is known."""
-        (part, *others), question = self.parts, self.parts[0].question
+        place = self._public_place(aggregate)
+        return states.of_sum(self.parts[0], place) if place is not None else None
+
+    def even(self, aggregate: Aggregate, ratio: Ratio) -> Even | None:
+        """The variances that an average of a public number has if whether rows match does not depend on it, where that is known."""
+        place = self._public_place(aggregate)
+        return states.of_average(self.parts[0], place, ratio) if place is not None else None
+
+    def _public_place(self, aggregate: Aggregate) -> int | None:
+        """Where the sums of a public number stand, if it is known what it was drawn from."""
+        question = self.parts[0].question
         assert aggregate.value is not None
-        if others or question.exact or perturbed_column(aggregate.value, question.published.domains):
+        if len(self.parts) > 1 or perturbed_column(aggregate.value, question.published.domains):
             return None
-        return states.of_sum(part, question.place(aggregate.value)) if states.known(part) else None
+        return question.place(aggregate.value) if states.known(self.parts[0]) else None
 
     @property
     def drawn(self) -> bool:

@@ -5,14 +5,15 @@ which is a transition of its own where one retention holds. The transition of a 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from scumble.channel import Channel, Vector
 from scumble.query.cells import MOST_STATES
-from scumble.query.few import MANY, MANY_OF_OWN
+from scumble.query.few import MANY
 from scumble.query.law import FEWER, Flags, Tables, Tensor, Transition
-from scumble.query.moments import quotient
+from scumble.query.moments import Even, Moments, Ratio, quotient
 from scumble.query.sampled import over_values
 from scumble.query.stratum import Stratum
 
@@ -20,6 +21,13 @@ MOST_CELLS = 64
 """Cells of a question up to which its law is computed."""
 MOST_KINDS = 256
 """Groups up to which it is, where each has a replacement probability of its own."""
+
+EVEN = 8.0
+"""The variance of a count below which an average over it is not judged by the rows that are seen alone."""
+SEEN = 30
+"""How many rows, published as matching, tell enough of the numbers of those that match."""
+LEAST = 6.0
+"""The least variance from which on the score interval serves."""
 
 
 def known(part: Stratum) -> bool:
@@ -37,11 +45,18 @@ def known(part: Stratum) -> bool:
     )
 
 
+def most(part: Stratum) -> float:
+    """The variance from which on the score interval serves: less where replacements follow the column, whose law, taken for known, is up to 1/p too wide."""
+    if not part.question.published.whole:
+        return MANY
+    axes = [*part.question.grouped, *part.question.others]
+    return max(LEAST, MANY * min(float(part.channels[axis.name].retain) for axis in axes) ** 2)
+
+
 def of_count(part: Stratum, ones: Vector, present: str | None) -> Tables:
     """What counts were drawn from."""
     published, one = _by_state(part, ones), np.ones(len(part.cells.groups) * part.cells.width)
-    most = MANY_OF_OWN if part.question.published.whole else MANY
-    return Tables(published, published, one, one, True, _transitions(part, present), most)
+    return Tables(published, published, one, one, True, _transitions(part, present), most(part))
 
 
 def of_sum(part: Stratum, place: int) -> Tables:
@@ -53,6 +68,23 @@ def of_sum(part: Stratum, place: int) -> Tables:
     squares, sums = _by_state(part, numbers(f"v{place}_q")), _by_state(part, numbers(f"v{place}_s"))
     scale = np.divide(1.0, unit, out=np.zeros_like(unit), where=unit != 0)[:, None]
     return Tables(squares * scale**2, sums * scale, unit, pull, False, _transitions(part, None), FEWER)
+
+
+def of_average(part: Stratum, place: int, ratio: Ratio) -> Even:
+    """The variances of an average of a public number if rows match whatever it is, and where few rows decide.
+
+    A count of which nothing is seen may still be half a row's weight, squared, away.
+    """
+    numbers = part.cells.numbers
+    tables = replace(of_count(part, numbers(f"v{place}_n"), None), most=EVEN)
+    shape, ones = ratio.numerator.value.shape, part.over(numbers(f"v{place}_n"))
+    variance = np.maximum(ratio.denominator.variance, 0) + (tables.ranges**2 / 2).reshape(shape)
+    each = quotient(variance, ones)
+    top = Moments(ratio.numerator.value, each * part.over(numbers(f"v{place}_q")))
+    bottom = Moments(ratio.denominator.value, variance)
+    matching = (tables.published * tables.counted).sum(axis=1)
+    few = tables.few(matching) & (matching < SEEN)
+    return Even(Ratio(top, bottom, each * part.over(numbers(f"v{place}_s"))), few)
 
 
 def _by_state(part: Stratum, sums: Vector) -> Tensor:
