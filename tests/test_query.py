@@ -282,6 +282,18 @@ def test_few_matching_rows_are_noted(release: scumble.Release) -> None:
     assert "fewer than 10 published rows" in release.query(f"SELECT disease, AVG(cost) AS a {grouped}").notes[0]
 
 
+def test_rows_that_carry_most_of_a_sum_are_noted(publish_simply: Callable[..., scumble.Release]) -> None:
+    """Of 25 published rows that match one may be most of the average, and few coins decide which; where costs are alike none is."""
+    heavy = np.random.default_rng(7).lognormal(0, 1.5, 400)
+    table = pa.table({"disease": ["flu"] * 25 + ["cold"] * 375, "heavy": heavy, "even": np.arange(400) % 5 + 10})
+    release = publish_simply(
+        table=table, sensitive=["disease"], drop=(), domains={"disease": ["flu", "cold", *"abcdefgh"]}, retain=0.95
+    )
+    sql = "SELECT AVG({}) AS a FROM release WHERE disease = 'flu'"
+    assert "carry most of a sum" in release.query(sql.format("heavy")).notes[0]
+    assert release.query(sql.format("even")).notes == []
+
+
 def test_score_interval_of_the_worked_definition(release: scumble.Release) -> None:
     """Its ends are the k at which the observation is exactly z standard deviations away."""
     answer = release.query("SELECT COUNT(*) AS n FROM release WHERE disease = 'hiv'")["n"]

@@ -113,10 +113,13 @@ def _notes(question: Question, found: Whole, shown: npt.NDArray[np.intp], estima
     if counted and found.drawn:
         return notes
     uncertain = np.any([estimate.se != 0 for estimate in estimates], axis=0)
-    few = int(((found.matching().reshape(-1)[shown] < FEW) & uncertain).sum())
-    if few:
-        where = f"in {few} of {len(shown)} rows" if len(shown) > 1 else "here"
-        notes.append(f"fewer than {FEW} published rows match {where}; read the interval as a rough one")
+    carrying = [rows for a in question.query.aggregates if (rows := found.carrying(a)) is not None]
+    matching = found.matching().reshape(-1)[shown]
+    few = uncertain & (np.min([matching, *(rows[shown] for rows in carrying)], axis=0) < FEW)
+    if few.any():
+        where = f"in {few.sum()} of {len(shown)} rows" if len(shown) > 1 else "here"
+        or_carry = " or carry most of a sum" if np.any(matching[few] >= FEW) else ""
+        notes.append(f"fewer than {FEW} published rows match{or_carry} {where}; read the interval as a rough one")
     return notes
 
 

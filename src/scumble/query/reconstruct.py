@@ -221,6 +221,11 @@ class Whole:
         place = self._public_place(aggregate)
         return states.of_average(self.parts[0], place, ratio) if place is not None else None
 
+    def carrying(self, aggregate: Aggregate) -> Tensor | None:
+        """The published rows that carry a sum of a public number where few rows decide, if that is known."""
+        place = self._public_place(aggregate) if aggregate.kind != "count" else None
+        return states.carrying(self.parts[0], place) if place is not None else None
+
     def _public_place(self, aggregate: Aggregate) -> int | None:
         """Where the sums of a public number stand, if it is known what it was drawn from."""
         question = self.parts[0].question

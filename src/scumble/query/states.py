@@ -87,6 +87,14 @@ def of_average(part: Stratum, place: int, ratio: Ratio) -> Even:
     return Even(Ratio(top, bottom, each * part.over(numbers(f"v{place}_s"))), few)
 
 
+def carrying(part: Stratum, place: int) -> Tensor:
+    """The published rows that carry a sum, matching ones times (sum t)^2 / (n sum t^2), where few rows decide; elsewhere they are enough."""
+    first, second, ones = (part.over(part.cells.numbers(f"v{place}_{name}")).reshape(-1) for name in "sqn")
+    tables = replace(of_count(part, part.cells.numbers(f"v{place}_n"), None), most=EVEN)
+    matching = (tables.published * tables.counted).sum(axis=1)
+    return np.where(tables.few(matching), matching * quotient(first**2, ones * second), np.inf)
+
+
 def _by_state(part: Stratum, sums: Vector) -> Tensor:
     """Sums by cell, a line for each row of the answer: its own values of the grouped columns, and all others."""
     table = part.cells.dense(sums)
