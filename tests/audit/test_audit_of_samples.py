@@ -106,6 +106,17 @@ def test_a_ladder_tells_less_than_the_papers_sizes(table: pa.Table) -> None:
     assert ladder < paper / 3
 
 
+def test_what_a_ladder_tells_is_said_and_open() -> None:
+    """Groups of 60 people in which nothing is frequent are published whole, and the release says what that shows."""
+    draw = np.random.default_rng(1)
+    raw = pa.table({"place": np.repeat(np.arange(30), 60), "disease": draw.choice(VALUES, 1800)})
+    raw = pa.concat_tables([raw, pa.table({"place": np.full(90, 30), "disease": ["d1"] * 90})])
+    findings = {found.attack: found for found in audit(publish(raw, sizes="ladder"), raw)}
+    assert findings["not sampled"].success > 0.5
+    assert findings["not sampled"].verdict == "open"
+    assert all(found.passed for found in findings.values())
+
+
 def test_a_raw_table_that_is_another_is_refused(table: pa.Table) -> None:
     other = table.set_column(0, "place", pa.array(table.column("place").to_numpy() + 1000))
     with pytest.raises(ParameterError, match="is it the table that was published"):

@@ -37,7 +37,7 @@ def attack(release: Release, raw: Any = None) -> Finding:
     if raw is None:
         pinned = int((high[large] - low[large] <= 2 * NEAR * low[large]).sum())
         detail = f"of {len(large)} groups of scale 2 or more, the sample size alone fixes the largest frequency within 5% in {pinned}"
-        return Finding.of_share("scale", pinned, len(large), 0.0, detail)
+        return Finding.of_share("scale", pinned, len(large), 0.0, detail, uncovered=rungs_told(release))
     counts = true_counts(release, groups, raw)
     f = (counts.max(axis=1) / groups.size)[large]
     estimate = groups.estimates().max(axis=1)[large]
@@ -47,7 +47,14 @@ def attack(release: Release, raw: Any = None) -> Finding:
         f"of {len(large)} groups of scale 2 or more, the largest frequency is known within 5% in {hits} by the sample size, "
         f"in {plain} by the estimate from the sampled rows"
     )
-    return Finding.of_share("scale", hits, len(large), plain / max(1, len(large)), detail)
+    share = plain / max(1, len(large))
+    return Finding.of_share("scale", hits, len(large), share, detail, uncovered=rungs_told(release))
+
+
+def rungs_told(release: Release) -> str:
+    """Where the release says that sizes tell a rung of the largest frequency, and no more: its words. (That they tell the frequency itself breaks what it promises, whatever it says.)"""
+    said = release.manifest.depends_on_data
+    return next((text for text in said if text.startswith("The sample size of a group shows between which")), "")
 
 
 def told(groups: PublishedGroups, sampling: SamplingRecord) -> tuple[Numbers, Numbers]:

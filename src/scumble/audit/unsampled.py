@@ -9,6 +9,7 @@ import numpy as np
 
 from scumble.audit.finding import Finding
 from scumble.audit.groups import read_groups
+from scumble.audit.scale import rungs_told
 from scumble.errors import ParameterError
 from scumble.release.release import Release
 
@@ -29,10 +30,6 @@ def attack(release: Release, raw: Any = None) -> Finding:
             else "so that which groups were sampled tells nothing"
         )
     )
-    return (
-        Finding.of_share("not sampled", whole, targets, 0.0, detail) if targets else _none(np.size(groups.size), detail)
+    return Finding.of_share(
+        "not sampled", whole, targets or np.size(groups.size), 0.0, detail, uncovered=rungs_told(release)
     )
-
-
-def _none(groups: int, detail: str) -> Finding:
-    return Finding.of_share("not sampled", 0, groups, 0.0, detail)
