@@ -41,7 +41,7 @@ def attack(case: Case) -> Finding | None:
     exhibit, raw = case.exhibit, case.raw
     if exhibit.manifest is not None or raw is None or not exhibit.quasi or not raw.num_rows:
         return None
-    if not any(_recoded(exhibit.table.column(name), raw.column(name)) for name in exhibit.quasi):
+    if not any(recoded(exhibit.table.column(name), raw.column(name)) for name in exhibit.quasi):
         return None
     people = raw.take(pa.array(np.unique(np.linspace(0, raw.num_rows - 1, LOOKED_AT).astype(np.int64))))
     fitting = _fitting(exhibit.table.select(exhibit.quasi), people)
@@ -53,7 +53,7 @@ def attack(case: Case) -> Finding | None:
     return Finding.of_share(NAME, hits, len(people), 0.0, told, "singling out")
 
 
-def _recoded(published: pa.ChunkedArray, raw: pa.ChunkedArray) -> bool:
+def recoded(published: pa.ChunkedArray, raw: pa.ChunkedArray) -> bool:
     """Whether a column has labels that are not values of the raw table."""
     (labels, values), count = together(["x"], pa.table({"x": published}), pa.table({"x": raw}))
     own = np.bincount(values, minlength=count) > 0
@@ -71,13 +71,13 @@ def _fitting(published: pa.Table, people: pa.Table) -> Codes:
         half = people.num_rows // 2
         return np.concatenate([_fitting(published, people.slice(0, half)), _fitting(published, people.slice(half))])
     for name in published.column_names:
-        labels, label = _coded(published.column(name).take(pa.array(one)))
-        values, value = _coded(people.column(name))
-        fits &= _members(values, labels[:MOST_LABELS])[value][:, label]
+        labels, label = coded(published.column(name).take(pa.array(one)))
+        values, value = coded(people.column(name))
+        fits &= members(values, labels[:MOST_LABELS])[value][:, label]
     return np.asarray(fits @ size)
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[list[Any], Codes]:
+def coded(column: pa.ChunkedArray) -> tuple[list[Any], Codes]:
     """The different values of a column, a missing one among them, and the place of each row's; Parquet may hold them coded already."""
     whole = column.combine_chunks()
     plain = whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
@@ -85,7 +85,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[list[Any], Codes]:
     return coded.dictionary.to_pylist(), coded.indices.to_numpy()
 
 
-def _members(values: list[Any], labels: list[Any]) -> npt.NDArray[np.bool_]:
+def members(values: list[Any], labels: list[Any]) -> npt.NDArray[np.bool_]:
     """Which values each label stands for."""
     tests = [meaning(label) for label in labels]
     return np.array([[test(value) for test in tests] for value in values], dtype=np.bool_).reshape(len(values), -1)
@@ -114,7 +114,8 @@ def meaning(label: Any) -> Fits:
     return lambda value: str(value) == text
 
 
-def _number(value: Any) -> float | None:
+def number_of(value: Any) -> float | None:
+    """A value as a number, where it is one."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -122,14 +123,14 @@ def _number(value: Any) -> float | None:
 
 
 def _between(value: Any, low: float, high: float, above: bool, below: bool) -> bool:
-    number = _number(value)
+    number = number_of(value)
     if number is None:
         return False
     return (low < number if above else low <= number) and (number < high if below else number <= high)
 
 
 def _beyond(value: Any, sign: str, end: float) -> bool:
-    number = _number(value)
+    number = number_of(value)
     if number is None:
         return False
     return {"<": number < end, "<=": number <= end, ">": number > end, ">=": number >= end}[sign]
