@@ -65,6 +65,23 @@ def test_values_and_errors_are_those_of_the_tuples(rows: pa.Table) -> None:
         assert row["a_low"] < row["a"] < row["a_high"]
 
 
+def test_sums_of_one_sign_end_where_every_tuple_has_k_rows() -> None:
+    """Counts of 12 and much noise: a sum of ones is 10 at least for each tuple, and its mirror image has the mirrored interval."""
+    draw = np.random.default_rng(3)
+    table = pa.table({"g": np.repeat(np.arange(40), 12), "x": np.repeat(draw.integers(1, 9, 40), 12)})
+    release = noisy(table, epsilon=0.6, settings={"k": 10, "delta": 0.4})
+    asked = "SELECT g, SUM(x) AS s, SUM(-x) AS t, COUNT(*) AS n FROM release GROUP BY g"
+    rows, values = (
+        release.query(asked, level=0.99).to_list(),
+        dict(zip(*(table[n].to_pylist() for n in "gx"), strict=True)),
+    )
+    assert len(rows) > 10
+    for row in rows:
+        assert row["s_low"] == max(10 * values[row["g"]], row["s_low"])
+        assert (row["t_low"], row["t"], row["t_high"]) == pytest.approx((-row["s_high"], -row["s"], -row["s_low"]))
+    assert any(row["s_low"] == 10 * values[row["g"]] for row in rows)
+
+
 def test_an_average_ends_where_fieller_says(rows: pa.Table) -> None:
     """At both ends R the rest, the sum of (x - R) e, is z times its own standard deviation."""
     release = noisy(rows)

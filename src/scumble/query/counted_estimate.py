@@ -77,8 +77,9 @@ def _sum(name: str, sums: Sums, known: Known) -> Estimate:
     if known.noise is not None:
         certain = known.noise.floor * sums.weight
         low = np.where(sums.least >= 0, np.maximum(low, certain), low)
+        high = np.where(sums.least >= 0, np.maximum(low, high), high)
         high = np.where(sums.most <= 0, np.minimum(high, certain), high)
-        low, high = np.where(sums.most <= 0, np.minimum(low, high), low), np.maximum(low, high)
+        low = np.where(sums.most <= 0, np.minimum(low, high), low)
     return Estimate(name, form.value, np.sqrt(form.variance), low, high, "unbiased")
 
 

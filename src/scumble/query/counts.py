@@ -193,9 +193,9 @@ def _notes(release: CountedRelease, tables: Sequence[CountedTable], counting: Co
     if release.total is None or release.transactions is not None:
         notes.append(f"{what} for what was published; rare tuples were suppressed, how many rows is not known")
     else:
-        missing = max(release.total - counting.rows, 0)
+        missing = f"{'' if release.noise is None else 'about '}{max(release.total - counting.rows, 0):,.0f}"
         notes.append(
-            f"{what} for what was published; about {missing:,.0f} of {release.total:,} rows were suppressed, and any of them may match"
+            f"{what} for what was published; {missing} of {release.total:,} rows were suppressed, and any of them may match"
         )
     return notes
 
