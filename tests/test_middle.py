@@ -157,3 +157,26 @@ def test_advice_foresees_the_error_of_a_sum_over_steps() -> None:
     found = advise(people(None), spec, error=(sql, 0.1), mechanisms=["uniform"], repetitions=100, processes=1, seed=1)
     assert found.met[sql].ratio == pytest.approx(1, abs=0.25)
     assert found.foreseen[0].truth == pytest.approx(44.5 * 900, rel=0.1)
+
+
+@pytest.mark.parametrize("bins", [None, 2])
+def test_numbers_that_were_put_together_are_taken_in_the_middle_too(bins: int | None) -> None:
+    """sps merges ages that tell nothing of the disease and publishes the smallest: the average of these alone is far below the truth."""
+    coarsen = {} if bins is None else {"age": {"bins": bins}}
+    table = people(None, 6000).drop_columns(["cost"])
+    how = HOW | {"mechanism": "sps", "settings": {"generalize": ["age"]}, "coarsen": coarsen}
+    release = scumble.publish(table, **how)
+    truth = table["age"].to_numpy().mean()
+    lowest = (release.table()["age"].to_numpy() * release.table()["weight"].to_numpy()).sum() / 6000
+    answer = release.query("SELECT AVG(age) AS a FROM release")
+    (e,) = answer.estimates
+    assert lowest < truth - 5, "values were put together"
+    assert e.low[0] == pytest.approx(lowest, abs=0.01)
+    assert e.low[0] <= truth <= e.high[0]
+    assert abs(e.value[0] - truth) < truth - lowest
+    assert any("was published with values put together" in note for note in answer.notes)
+    planned = scumble.plan(table, "SELECT AVG(age) AS a FROM release", **{k: v for k, v in how.items() if k != "seed"})
+    assert planned.answers[0][1]["a"].value == pytest.approx(e.value, rel=1e-6)
+    (n,) = release.query("SELECT COUNT(*) AS n FROM release").estimates
+    assert n.exact
+    assert n.value[0] == 6000

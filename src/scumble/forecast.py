@@ -36,12 +36,12 @@ from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
 from scumble.query.answer import answer
 from scumble.query.cells import Cells
-from scumble.query.coarse import Coarse, ask_coarse
+from scumble.query.coarse import Coarse, Ends, ask_coarse
 from scumble.query.compile import Published, compile_query
 from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
 from scumble.release.encode import prepared, published_type
-from scumble.release.manifest import representative
+from scumble.release.manifest import number_ends, representative
 from scumble.release.publish import profile, value_counts
 from scumble.release.samples import samples_of
 from scumble.schema import ALIKE, Spec
@@ -107,12 +107,12 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
         rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
         return Forecast(plan, rows, [], 1.0, [])
     counts = value_counts(table, found.domains)
-    raw, published = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
+    raw, published, merged = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
     dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
     shares = shares_of(plan, counts)
     ask = partial(expected, published=published, shares=shares, engine=Memory(raw), level=confidence(level))
     coarse = coarse_columns(table, spec)
-    answers = [(sql, ask_coarse(sql, published.columns, coarse, ask)) for sql in questions]
+    answers = [(sql, ask_coarse(sql, published.columns, coarse, ask, merged)) for sql in questions]
     outlooks = [
         _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
         for name, n in counts.items()
@@ -132,12 +132,16 @@ def coarse_columns(table: Table, spec: Spec) -> dict[str, Coarse]:
     return found
 
 
-def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> tuple[pa.Table, Published]:
-    """The rows to be published, before their coins, and what will be known of the release."""
-    return prepared(table, spec, found.domains), Published(spec.published, found.domains, plan.channels)
+Rows = tuple[pa.Table, Published, Mapping[str, Ends]]
+"""The rows to be published, before their coins, what will be known of the release, and numbers that will be put together."""
 
 
-def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> tuple[pa.Table, Published]:
+def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
+    """The rows of the table."""
+    return prepared(table, spec, found.domains), Published(spec.published, found.domains, plan.channels), {}
+
+
+def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
     """The same for samples: of n rows s are published, each counting n/s, so that in sums of order k a row is to be expected
     with (n/s)^(k - 1), as if it were published with that many copies.
     """
@@ -153,7 +157,8 @@ def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> tuple[pa.T
         sample=plan.details["sampling"].least,
         merged=merged,
     )
-    return samples.rows(name, domain.values, weight), published
+    ends = {column: numbers for column, records in samples.merged.items() if (numbers := number_ends(records))}
+    return samples.rows(name, domain.values, weight), published, ends
 
 
 def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | None:

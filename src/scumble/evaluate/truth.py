@@ -14,7 +14,7 @@ from scumble.domain import Domain
 from scumble.engines.duckdb import exact
 from scumble.errors import ParameterError
 from scumble.forecast import coarse_columns
-from scumble.query.coarse import Coarse, numbers_in_steps
+from scumble.query.coarse import Coarse, spreads
 from scumble.query.middle import at_middles
 from scumble.query.parse import Group, parse
 from scumble.release.encode import prepared
@@ -94,7 +94,7 @@ class Truth:
         """
         names = self.table.column_names
         outputs = parse(sql, names).outputs
-        select = at_middles(sqlglot.parse_one(sql, read="duckdb"), names, numbers_in_steps(self.coarse))
+        select = at_middles(sqlglot.parse_one(sql, read="duckdb"), names, spreads(self.coarse))
         for part in ("order", "limit", "offset"):
             select.set(part, None)
         found = exact(select.select(f'COUNT(*) AS "{ROWS}"').sql(dialect="duckdb"), self.table)

@@ -13,7 +13,7 @@ from sqlglot import exp
 from scumble.coarse import Steps, label_of, labels, shown, steps, words
 from scumble.errors import did_you_mean
 from scumble.estimate import Estimates
-from scumble.query.middle import in_middles, monotone
+from scumble.query.middle import Spread, in_middles, monotone
 from scumble.query.parse import Query, parse, written
 from scumble.schema import Coarsen
 
@@ -32,6 +32,10 @@ TURNED: dict[type[exp.Expression], type[exp.Expression]] = {
     exp.LTE: exp.GTE,
 }
 COMPARISONS = (*ORDER, exp.EQ, exp.NEQ, exp.In, exp.Between, exp.Like, exp.ILike)
+
+
+Ends = Sequence[tuple[float, float]]
+"""Of numbers that were put together, the smallest, which is published, and the largest."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +59,48 @@ class Coarse:
 
 
 def ask_coarse(
-    sql: str, names: Sequence[str], columns: Mapping[str, Coarse], ask: Callable[[str], Estimates]
+    sql: str,
+    names: Sequence[str],
+    columns: Mapping[str, Coarse],
+    ask: Callable[[str], Estimates],
+    merged: Mapping[str, Ends] | None = None,
 ) -> Estimates:
     """The answer to a question about columns of which some were coarsened, with what to know of it.
 
-    names   of all columns that a question may name
-    ask     what answers a question as it stands
+    names    of all columns that a question may name
+    ask      what answers a question as it stands
+    merged   columns whose numbers were put together
     """
-    if not columns:
+    merged = merged or {}
+    if not columns and not merged:
         return ask(sql)
     query = parse(sql, names)  # what cannot be answered is refused in the words of the asker
-    answer = in_middles(sql, names, numbers_in_steps(columns), ask)
-    answer.notes[:0] = _notes(query, columns)
+    answer = in_middles(sql, names, spreads(columns, merged), ask)
+    answer.notes[:0] = [*_notes(query, columns), *_merged_notes(query, merged)]
     return answer
+
+
+def spreads(columns: Mapping[str, Coarse], merged: Mapping[str, Ends] | None = None) -> dict[str, Spread]:
+    """What the published numbers of coarsened and merged columns stand for."""
+    found = {name: Spread(own.reach) for name, own in numbers_in_steps(columns).items()}
+    for name, ends in (merged or {}).items():
+        further = tuple((low, high - low) for low, high in ends if high > low)
+        found[name] = Spread(found[name].reach if name in found else 0.0, further)
+    return found
+
+
+def _merged_notes(query: Query, merged: Mapping[str, Ends]) -> list[str]:
+    """What a sum or an average of numbers that were put together is of."""
+    found = []
+    for aggregate in query.aggregates:
+        column = monotone(aggregate.value) if aggregate.kind != "count" else None
+        if column is not None and column.name in merged:
+            low, high = max(merged[column.name], key=lambda ends: ends[1] - ends[0])
+            found.append(
+                f"{column.name} was published with values put together, {shown(low)} stands for {shown(low)} to {shown(high)}: "
+                f"{aggregate.kind.upper()}({written(aggregate.value)}) takes each in the middle; the interval covers every place, which ± se does not count"
+            )
+    return found
 
 
 def numbers_in_steps(columns: Mapping[str, Coarse]) -> dict[str, Steps]:

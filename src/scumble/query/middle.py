@@ -5,18 +5,40 @@ values have in their steps, for an expression E that rises or falls with v all t
 
     SUM(E(v)) lies between SUM(E(l)) and SUM(E(u)),      AVG(E(v)) between AVG(E(l)) and AVG(E(u))
 
-so the question is asked three times in one: in the middles, which is the answer, at the lower and at the upper ends, whose intervals hold its own.
+and the same where numbers were put together and published as the smallest of them, u the largest. So the question is asked three times in one: in the middles, which is the answer, at the lower and at the upper ends, whose intervals hold its own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import sqlglot
 from sqlglot import exp
 
-from scumble.coarse import Steps
 from scumble.estimate import STEPS, Estimate, Estimates
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far above a published number the values lie that it stands for, at most."""
+
+    reach: float = 0.0
+    """Of every number."""
+    further: tuple[tuple[float, float], ...] = ()
+    """Numbers that stand for others too: how much further these lie."""
+
+    def above(self, column: exp.Expression, part: float) -> exp.Expression:
+        """A part of the way from the lower ends to the upper ones, by row."""
+        plain = _double(self.reach * part)
+        if not self.further:
+            return plain
+        ifs = [exp.If(this=exp.convert(low), true=_double((self.reach + more) * part)) for low, more in self.further]
+        return exp.Case(this=column.copy(), ifs=ifs, default=plain)
+
+
+def _double(number: float) -> exp.Expression:
+    return exp.cast(exp.convert(number), "DOUBLE")
+
 
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
 ENDS = ("scumble lower {}", "scumble upper {}")
@@ -24,32 +46,32 @@ ENDS = ("scumble lower {}", "scumble upper {}")
 
 
 def in_middles(
-    sql: str, names: Sequence[str], columns: Mapping[str, Steps], ask: Callable[[str], Estimates]
+    sql: str, names: Sequence[str], columns: Mapping[str, Spread], ask: Callable[[str], Estimates]
 ) -> Estimates:
     """The answer to a question, its sums and averages of stepped columns taken in the middles.
 
     names     of all columns that a question may name
-    columns   those that were published in steps of numbers
+    columns   those whose published numbers stand for others above them too
     ask       what answers a question as it stands
     """
     select, known = sqlglot.parse_one(sql, read="duckdb"), _known(names)
     ends = [
-        _shifted(item.unalias(), shift).as_(name.format(place), quoted=True)
+        _shifted(item.unalias(), own, part).as_(name.format(place), quoted=True)
         for place, item in enumerate(select.expressions)
         if (own := _steps(item.unalias(), columns, known)) is not None
-        for name, shift in zip(ENDS, (0.0, own.reach), strict=True)
+        for name, part in zip(ENDS, (0.0, 1.0), strict=True)
     ]
     if not ends:
         return ask(sql)
     return _put_together(ask(at_middles(select, names, columns).select(*ends).sql(dialect="duckdb")), len(ends))
 
 
-def at_middles(select: exp.Select, names: Sequence[str], columns: Mapping[str, Steps]) -> exp.Select:
+def at_middles(select: exp.Select, names: Sequence[str], columns: Mapping[str, Spread]) -> exp.Select:
     """The question with its sums and averages of stepped columns, also those of ORDER BY, at the middles of steps."""
     moved, known = select.copy(), _known(names)
     for aggregate in list(moved.find_all(exp.Sum, exp.Avg)):
         if (own := _steps(aggregate, columns, known)) is not None:
-            aggregate.replace(_shifted(aggregate, own.reach / 2))
+            aggregate.replace(_shifted(aggregate, own, 0.5))
     return moved
 
 
@@ -77,20 +99,19 @@ def _constant(side: exp.Expression) -> bool:
     return _constant(inner.this) if isinstance(inner, exp.Neg) else isinstance(inner, exp.Literal) and inner.is_number
 
 
-def _steps(aggregate: exp.Expression, columns: Mapping[str, Steps], known: Mapping[str, str]) -> Steps | None:
-    """The steps of the column that is summed or averaged."""
+def _steps(aggregate: exp.Expression, columns: Mapping[str, Spread], known: Mapping[str, str]) -> Spread | None:
+    """What the numbers of the column stand for that is summed or averaged."""
     column = monotone(aggregate.this) if isinstance(aggregate, exp.Sum | exp.Avg) else None
     if column is None:
         return None
     return columns.get(known.get(column.name) or known.get(column.name.lower(), ""))
 
 
-def _shifted(aggregate: exp.Expression, by: float) -> exp.Expression:
-    """The same of values that are higher."""
+def _shifted(aggregate: exp.Expression, own: Spread, part: float) -> exp.Expression:
+    """The same of values that lie a part of the way up."""
     moved = aggregate.copy()
     for column in list(moved.find_all(exp.Column)):
-        more = exp.cast(exp.Literal.number(by), "DOUBLE")
-        column.replace(exp.paren(exp.Add(this=column.copy(), expression=more)))
+        column.replace(exp.paren(exp.Add(this=column.copy(), expression=own.above(column, part))))
     return moved
 
 
@@ -109,4 +130,12 @@ def _widened(middle: Estimate, *ends: Estimate) -> Estimate:
     if not ends:
         return middle
     low, high = np.min([e.low for e in ends], axis=0), np.max([e.high for e in ends], axis=0)
-    return replace(middle, low=low, high=high, method=STEPS if middle.exact else middle.method)
+    most, least = ([each for e in ends if (each := getattr(e, part)) is not None] for part in ("bound", "least"))
+    return replace(
+        middle,
+        low=low,
+        high=high,
+        method=STEPS if middle.exact else middle.method,
+        bound=np.max(most, axis=0) if most else None,
+        least=np.min(least, axis=0) if least else None,
+    )

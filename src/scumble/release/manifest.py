@@ -123,6 +123,15 @@ def representative(records: Sequence[MergedRecord], value: Any) -> Any:
     return value
 
 
+def number_ends(records: Sequence[MergedRecord]) -> list[tuple[float, float]]:
+    """The smallest and the largest of numbers that were put together, where a column has numbers and some were."""
+    values = [value for record in records for value in (record.published, *record.values) if value is not None]
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return []
+    numbers = [(r.published, [v for v in r.values if v is not None]) for r in records if r.published is not None]
+    return [(published, max(held)) for published, held in numbers if held and max(held) > published]
+
+
 class SamplingRecord(Model):
     """How many records of a personal group were published at most, and from what that was computed."""
 

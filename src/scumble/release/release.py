@@ -22,7 +22,7 @@ from scumble.query.compile import Published
 from scumble.query.counts import CountedRelease
 from scumble.release import describe
 from scumble.release.counted import counted_release
-from scumble.release.manifest import FileRecord, Manifest, read_manifest, representative
+from scumble.release.manifest import FileRecord, Manifest, number_ends, read_manifest, representative
 
 
 class Release(Shown):
@@ -38,7 +38,9 @@ class Release(Shown):
         level   how often an interval holds the truth
         method  "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
         """
-        return ask_coarse(sql, self._asked, self.coarse, partial(self._ask, level=level, method=method))
+        ask = partial(self._ask, level=level, method=method)
+        merged = {c.name: ends for c in self.manifest.columns if c.merged and (ends := number_ends(c.merged))}
+        return ask_coarse(sql, self._asked, self.coarse, ask, merged)
 
     def _ask(self, sql: str, level: Any, method: str) -> Estimates:
         from scumble.query.answer import ask
