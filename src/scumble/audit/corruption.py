@@ -13,13 +13,14 @@ last one left. Nothing of the raw table is needed for that; with it, it is count
 """
 
 import numpy as np
+from scipy.stats import norm
 
 from scumble.audit.boxes import guessed
 from scumble.audit.buckets import Buckets
 from scumble.audit.case import Case
 from scumble.audit.cells import Cells
 from scumble.audit.exhibit import Codes, together
-from scumble.audit.finding import LEVEL, Finding
+from scumble.audit.finding import LEVEL, Finding, wilson
 from scumble.audit.law import Numbers, law_of
 
 NAME = "corruption"
@@ -101,7 +102,9 @@ def _perturbed(case: Case, name: str) -> Finding:
     )
     told = f"{name}: whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value"
     uncovered = exhibit.words(NOT_MOST_OTHERS) if sampled else ""
-    return Finding.of_share(NAME, round(hits), len(truth), law.face_value, told, uncovered=uncovered)
+    z = float(norm.isf((1 - LEVEL) / 2 / len(exhibit.sensitive)))  # the columns share the level
+    ends = wilson(round(hits), len(truth), z)
+    return Finding(NAME, hits / len(truth), law.face_value, *ends, told, "inference", uncovered)
 
 
 def _scaled(case: Case) -> Numbers:

@@ -1,0 +1,170 @@
+"""How often an audit calls a sound release broken: every mechanism, tables of 300 to 5,000 rows (plain, skewed, sorted), with the raw table and without.
+
+python -m benchmarks.false_alarms [MINUTES] [FIRST SEED]        10 minutes from seed 1, when absent
+
+Findings are made at 99% instead of 99.99%, so that some hundred audits of each suffice: of each attack at most 1 in 100 may accuse. What still accuses
+at 99.99% is printed, and is to be understood. Attacks that draw on no chance must never accuse.
+"""
+
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.stats import norm
+
+import scumble
+from scumble.audit import Finding, audit, finding
+from scumble.errors import ScumbleError
+
+LOOSE = 0.99
+DISEASES = ["flu", "cold", "asthma", "gout", "hiv", "angina", "ulcer", "croup"]
+PLAIN = [0.3, 0.2, 0.14, 0.12, 0.1, 0.07, 0.05, 0.02]
+SKEWED = [0.9, 0.05, 0.02, 0.01, 0.01, 0.005, 0.004, 0.001]
+JOBS = 24
+
+ONE: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": DISEASES}, "drop": ["visits", "job", "cost"]}
+TWO = {
+    "sensitive": ["disease", "visits"],
+    "domains": {"disease": DISEASES, "visits": {"low": 0, "high": 10}},
+    "drop": ["job", "cost"],
+}
+THREE = {
+    "sensitive": ["disease", "visits", "cost"],
+    "domains": {"disease": DISEASES, "visits": {"low": 0, "high": 10}, "cost": {"low": 0, "high": 50, "step": 0.5}},
+    "drop": "job",
+}
+JOB = {"sensitive": "job", "domains": {"job": list(range(JOBS))}, "drop": ["visits", "disease", "cost"]}
+COARSE = {"coarsen": {"age": {"bins": 20}, "zip": {"bins": 10}}}
+COUNTED = {"drop": ["visits", "job", "cost"], **COARSE}
+BOXES = {**ONE, "mechanism": "perturbed_generalization", "settings": {"k": 5}}
+
+HOW: dict[str, dict[str, Any]] = {
+    "uniform": {**ONE, "retain": 0.4},
+    "uniform of two columns": {**TWO, "retain": 0.4},
+    "uniform of three columns": {**THREE, "gamma": 20},
+    "uniform that keeps little": {**ONE, "retain": 0.05},
+    "uniform that keeps much": {**ONE, "retain": 0.9},
+    "uniform, coarse": {**ONE, **COARSE, "retain": 0.3},
+    "keyed": {**TWO, "retain": 0.4, "key": bytes(range(32)), "id": "id"},
+    "identity": {**ONE, "mechanism": "identity", "retain": 0.4},
+    "identity, coarse": {**ONE, **COARSE, "mechanism": "identity", "retain": 0.3},
+    "swapped": {**ONE, "mechanism": "swapped", "retain": 0.4},
+    "swapped, coarse": {**ONE, **COARSE, "mechanism": "swapped", "retain": 0.4},
+    "fine_grain": {**ONE, "mechanism": "fine_grain", "gamma": 4, "settings": {"scores": {"hiv": 2}}},
+    "fine_grain of two columns": {**TWO, "mechanism": "fine_grain", "gamma": 9},
+    "partitioned": {**JOB, "mechanism": "partitioned", "rho2": 0.4},
+    "partitioned and fine_grain": {
+        **JOB,
+        "mechanism": "partitioned",
+        "rho2": 0.4,
+        "settings": {"inside": "fine_grain"},
+    },
+    "partitioned, coarse": {**JOB, **COARSE, "mechanism": "partitioned", "rho2": 0.5},
+    "sps": {**ONE, **COARSE, "mechanism": "sps", "retain": 0.4},
+    "sps with duplicates": {**ONE, **COARSE, "mechanism": "sps", "retain": 0.4, "settings": {"duplicates": True}},
+    "sps by a ladder": {**ONE, **COARSE, "mechanism": "sps", "retain": 0.4, "settings": {"sizes": "ladder"}},
+    "k_dgs": {**COUNTED, "mechanism": "k_dgs", "settings": {"k": 5}},
+    "noisy_counts": {**COUNTED, "mechanism": "noisy_counts", "epsilon": 2, "settings": {"k": 5, "delta": 0.01}},
+    "columnized": {
+        **COUNTED,
+        "mechanism": "columnized",
+        "epsilon": 2,
+        "settings": {"k": 5, "delta": 0.01, "schema": [["age", "sex"], ["zip", "disease"]]},
+    },
+    "frapp": {**TWO, "mechanism": "frapp", "gamma": 30},
+    "anatomy": {**ONE, "mechanism": "anatomy", "settings": {"l": 3}},
+    "perturbed_generalization": {**BOXES, "gamma": 3},
+    "perturbed_generalization that keeps much": {**BOXES, "gamma": 9},
+    "alpha_beta": {
+        "sensitive": ["age", "zip"],
+        "domains": {"age": {"low": 0, "high": 99}, "zip": {"low": 0, "high": 30}},
+        "mechanism": "alpha_beta",
+        "rho1": 0.1,
+        "rho2": 0.5,
+    },
+}
+
+
+def table(draw: np.random.Generator, how: str) -> pa.Table:
+    """People of some kind, as many as it comes."""
+    rows = int(draw.choice([300, 500, 1000, 2000, 5000], p=[0.3, 0.25, 0.2, 0.15, 0.1]))
+    age, sex, code = draw.integers(0, 100, rows), draw.choice(["F", "M"], rows), draw.integers(0, 30, rows)
+    disease = np.where((age > 60) & (draw.random(rows) < 0.4), "gout", draw.choice(DISEASES, rows, p=PLAIN))
+    kind = draw.choice(["plain", "skewed", "sorted"])
+    if kind == "skewed":
+        disease, sex = draw.choice(DISEASES, rows, p=SKEWED), draw.choice(["F", "M"], rows, p=[0.97, 0.03])
+        age, code = np.minimum(draw.geometric(0.1, rows), 99), np.minimum(draw.geometric(0.4, rows), 12)
+    elif kind == "sorted":
+        disease, code = np.sort(disease), np.sort(code)
+    weights = 1 / np.arange(2, JOBS + 2)
+    columns = {
+        "age": age,
+        "sex": sex,
+        "zip": code,
+        "disease": disease,
+        "visits": draw.integers(0, 11, rows),
+        "job": draw.choice(JOBS, rows, p=weights / weights.sum()),
+        "cost": draw.integers(0, 101, rows) / 2,
+    }
+    made = pa.table(columns | ({"id": draw.permutation(10 * rows)[:rows]} if how == "keyed" else {}))
+    return made.group_by(["age", "zip"]).aggregate([]) if how == "alpha_beta" else made
+
+
+def at_level(level: float) -> None:
+    """Makes all attacks find at another level."""
+    quantile = float(norm.isf((1 - level) / 2))
+    for name, module in sys.modules.items():
+        if name.startswith("scumble.audit"):
+            for each, value in (("LEVEL", level), ("Z", quantile)):
+                if hasattr(module, each):
+                    setattr(module, each, value)
+    finding.wilson.__defaults__ = (quantile,)
+
+
+def findings(how: str, seed: int) -> list[tuple[Finding, bool]]:
+    """All findings on one release at the loose level, and whether each still accuses at the usual one."""
+    draw, usual = np.random.default_rng([seed, list(HOW).index(how)]), finding.LEVEL
+    raw, found = table(draw, how), []
+    with tempfile.TemporaryDirectory() as folder:
+        release = scumble.publish(raw, Path(folder) / "a.release", seed=seed, **HOW[how])
+        others = [scumble.publish(raw, Path(folder) / "b.release", seed=-seed, **HOW[how])] if how == "keyed" else []
+        for given in (None, raw):
+            at_level(LOOSE)
+            made = audit(release, given, others=others)
+            at_level(usual)
+            accusing = set() if made.passed else {each.attack for each in audit(release, given, others=others).broken}
+            found += [(each, each.attack in accusing) for each in made]
+    return found
+
+
+def main(minutes: int = 10, first: int = 1) -> None:
+    runs: Counter[str] = Counter()
+    alarms: Counter[str] = Counter()
+    end, seed = time.monotonic() + 60 * minutes, first
+    while time.monotonic() < end:
+        for how in HOW:
+            try:
+                found = findings(how, seed)
+            except ScumbleError:
+                continue  # too small for this mechanism, or nothing is left of it
+            for each, accuses in found:
+                runs[each.attack] += 1
+                alarms[each.attack] += not each.passed
+                if accuses:
+                    print(f"seed {seed}, {how}: {each.attack}: {each.detail}", flush=True)
+        seed += 1
+    print(f"seeds {first} to {seed - 1}; findings, and how many accuse at {LOOSE:.0%}:")
+    for attack, count in runs.items():
+        print(f"  {attack:24} {count:7,} {alarms[attack]:5} {alarms[attack] / count:7.2%}")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    given = dict(zip(("minutes", "first"), map(int, sys.argv[1:]), strict=False))
+    main(**given)
