@@ -96,6 +96,18 @@ def test_counts_cover_over_a_grid(columns: int, retain: float) -> None:
             assert covered(given, matching) >= 0.95 - 5 * 0.0069, (size, rows, share, matching)
 
 
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.99, 0.999])
+def test_counts_cover_at_other_levels(level: float) -> None:
+    """4,000 draws, within five standard errors below; and the levels are told apart: none covers as much as the next, 0.999 aside."""
+    kind = transition(2, 5, 0.5)
+    cells = published(kind, true_cells(2, 300, 0.2, 10), np.random.default_rng(8))
+    one = np.ones(len(cells))
+    low, high = Tables(cells, cells, one, one, True, [(one > 0, kind)]).ends(one > 0, (1 - level) / 2)
+    found = float(np.mean((low <= 10) & (high >= 10)))
+    assert found >= level - 5 * np.sqrt(level * (1 - level) / DRAWS)
+    assert found <= {0.5: 0.6, 0.8: 0.87, 0.99: 0.998, 0.999: 1.0}[level]
+
+
 def test_where_many_rows_decide_the_score_interval_is_given() -> None:
     """Nor is an interval wider just before: at a variance of 20 to 25 its width is that of the score interval within 5%, on average."""
     kind = transition(2, 5, 0.8)

@@ -36,8 +36,6 @@ BLUR = 0.1
 """The spread that is added to S, as a part of its own and of the range of W: it ends the sum over frequencies."""
 INCLUDED = 0.2
 """How far beyond s, in units of the range of W, still counts as s, so that a value that S takes often is counted in both tails."""
-LAST = 3.5
-"""The last frequency, times the added spread."""
 STEPS = 40
 """Steps of EM at each T, at most, from where it stood at the last one."""
 ENOUGH = 1e-3
@@ -215,7 +213,8 @@ class _Lines:
         """P[side * S >= value], by the sum over frequencies (Gil-Pelaez) of the blurred law."""
         size = self.transition.range
         blur, period = BLUR * np.hypot(size, sd.min()), (2 * self.z + 8) * sd.max() + 4 * size
-        half = np.arange(np.ceil(LAST / blur * period / (2 * np.pi))) + 0.5
+        last = (1 + np.sqrt(-2 * np.log(self.tail))) / blur  # beyond, the blur leaves less than is asked for
+        half = np.arange(np.ceil(last * period / (2 * np.pi))) + 0.5
         t = half * (2 * np.pi / period)
         g = np.exp(1j * side * np.outer(t, self.transition.weights)) @ self.transition.through
         decay, angle = np.log(np.maximum(np.abs(g), 1e-300)), np.unwrap(np.angle(g), axis=0)
