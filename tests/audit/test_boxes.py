@@ -15,6 +15,7 @@ import scumble
 from scumble.audit import Finding, audit, case_of
 from scumble.audit.boxes import _right, guessed
 from scumble.audit.law import Law
+from scumble.errors import ParameterError
 from scumble.release.release import Release
 
 Forge = Callable[[Release, pa.Table], Release]
@@ -56,6 +57,13 @@ def test_everybody_lies_in_one_box(how: dict[str, Any]) -> None:
     case = case_of(release, raw)
     assert (case.boxes >= 0).all()
     assert np.bincount(case.boxes).tolist() == release.table()["group_rows"].to_pylist()
+
+
+def test_a_raw_table_that_is_another_is_refused() -> None:
+    raw = people()
+    for other in (raw.slice(0, 0), raw.set_column(0, "age", pa.array(raw["age"].to_numpy() + 1000))):
+        with pytest.raises(ParameterError, match="is it the table that was published"):
+            audit(publish(raw), other)
 
 
 @pytest.mark.parametrize("seed", range(4))

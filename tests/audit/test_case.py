@@ -71,3 +71,13 @@ def test_a_raw_value_outside_the_domain_is_refused_by_name() -> None:
     odd = raw.set_column(3, "disease", pa.array(["plague", *raw["disease"].to_pylist()[1:]]))
     with pytest.raises(SchemaError, match="plague"):
         audit(publish(raw, "uniform", 1), odd)
+
+
+def test_a_raw_table_of_polars_is_read() -> None:
+    """Its text is of a kind that Arrow does not compute with, coded or not."""
+    polars = pytest.importorskip("polars")
+    raw = people()
+    frame = polars.from_arrow(raw)
+    release = publish(raw, "uniform", 1)
+    for table in (frame, frame.with_columns(polars.col("sex", "disease").cast(polars.Categorical))):
+        assert [each.attack for each in audit(release, table) if not each.passed] == []

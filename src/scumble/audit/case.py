@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.audit.boxes import box_of
-from scumble.audit.exhibit import Codes, Exhibit, Narrow, together, whole_table
+from scumble.audit.exhibit import Codes, Exhibit, Narrow, batches_of, together, whole_table
 from scumble.audit.recode import recoded
 from scumble.errors import ParameterError
 from scumble.tables import Table
@@ -76,7 +76,7 @@ class Case:
             return whole_table(self.source, names), {}
         coded: dict[str, list[Narrow]] = {n: [] for n in self.exhibit.sensitive if self.exhibit.coined}
         parts: list[pa.Table] = []
-        for batch in self.source.batches(names):
+        for batch in batches_of(self.source, names):
             part = recoded(pa.Table.from_batches([batch]), manifest)
             for name, found in coded.items():
                 found += [self.exhibit.encoded(name, chunk) for chunk in part.column(name).chunks]
@@ -106,7 +106,10 @@ class Case:
     def boxes(self) -> Codes:
         """The box of each person of the raw table, -1 for whoever lies in none."""
         assert self.raw is not None
-        return box_of(self.exhibit, self.raw)
+        found = box_of(self.exhibit, self.raw)
+        if not (found >= 0).any() or (found < 0).mean() > 0.5:
+            raise ParameterError(STRANGE)
+        return found
 
     @cached_property
     def known(self) -> tuple[Codes, Codes]:

@@ -1,6 +1,6 @@
 """An exhibit: published rows as an attacker holds them, with what each column is. A release says it itself; of any other table it is told, or guessed aloud."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -156,10 +156,26 @@ def _role(name: str, column: pa.ChunkedArray) -> str:
 
 def whole_table(table: Table, names: Sequence[str]) -> pa.Table:
     """Some columns of a table in memory, in the order of its rows."""
-    batches = list(table.batches(list(names)))
+    batches = list(batches_of(table, names))
     if batches:
         return pa.Table.from_batches(batches)
     return pa.schema([table.schema.field(n) for n in names]).empty_table()
+
+
+def batches_of(table: Table, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Some columns of a table, with text in the kinds that Arrow computes with (Polars has another one)."""
+    for batch in table.batches(list(names)):
+        columns = [_computable(column) for column in batch.columns]
+        yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _computable(column: pa.Array) -> pa.Array:
+    kind = column.type
+    if pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+        return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
+    return column
 
 
 def together(names: Sequence[str], *tables: pa.Table) -> tuple[list[Codes], int]:

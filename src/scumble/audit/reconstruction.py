@@ -11,7 +11,7 @@ import numpy as np
 
 from scumble.audit.examined import Examined
 from scumble.audit.finding import Finding
-from scumble.audit.groups import read_groups, sensitive_column, true_counts
+from scumble.audit.groups import Numbers, read_groups, sensitive_column, true_counts
 from scumble.audit.scale import told
 from scumble.parameters import number
 from scumble.privacy.reconstruction import sample_size
@@ -43,13 +43,31 @@ def examine(release: Release, raw: Any = None, lam: Any = None, delta: Any = Non
     if raw is not None:
         shares = true_counts(release, groups, raw) / groups.size[:, np.newaxis]
     else:
-        most = 1.0 if sampling is None else told(groups, sampling)[1][:, np.newaxis]
-        shares = np.minimum(groups.estimates(), most)
+        most = np.ones(len(groups.size)) if sampling is None else told(groups, sampling)[1]
+        shares = within(groups.estimates(), most)
     verdict = violations(apportioned(shares, groups.sampled), groups.retain, lam, delta)
     values = release.manifest.domains[name].values.to_pylist()
     size = int(sample_size(1, groups.retain, len(values), lam, delta))
     numbers = number(lam, "lambda"), number(delta, "delta")
     return Examined(name, groups.keys, groups.size, verdict, groups.retain, *numbers, size, values, raw is None)
+
+
+def within(shares: Numbers, most: Numbers) -> Numbers:
+    """Shares of each group that add up to 1, none above the group's most: what is cut off goes to the others in proportion, and if these are full or nothing, to all alike.
+
+    >>> within(np.array([[0.5, 0.2, 0.2], [0.6, 0.0, 0.0]]), np.array([0.4, 0.4])).round(3).tolist()
+    [[0.4, 0.3, 0.3], [0.4, 0.3, 0.3]]
+    """
+    top = np.maximum(most, 1 / shares.shape[1])[:, np.newaxis]
+    found = np.minimum(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1), top)
+    for _ in range(2 * shares.shape[1]):
+        lacking = 1 - found.sum(axis=1, keepdims=True)
+        room = np.where(found < top, found, 0)
+        alike = np.where(found < top, 1.0, 0)
+        room = np.where(room.sum(axis=1, keepdims=True) > 0, room, alike)
+        total = room.sum(axis=1, keepdims=True)
+        found = np.minimum(found + lacking * room / np.where(total > 0, total, 1), top)
+    return np.asarray(found)
 
 
 def apportioned(shares: Any, size: Counts) -> Counts:
