@@ -1,8 +1,8 @@
 """Where values are replaced by others of their column, standard errors are those of the estimates, and intervals cover.
 
-The spread of an estimate is that of 8,000 simulated publications of 300 rows (its standard error is 0.8%), computed from the definition; the
-standard error that is told is the root of the mean square over 60 releases, whose own standard error is 2% at most. They agree within 7%: false
-alarms below 1e-3 for each, and the seeds are fixed.
+The spread of an estimate is that of 6,000 simulated publications of 300 rows (its standard error is 0.9%), computed from the definition; the
+standard error that is told is the root of the mean square over 30 releases, whose own standard error is 2% at most. They agree within 7%: false
+alarms below 3e-3 for each, and the seeds are fixed.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from scumble.query.moments import Moments
 from scumble.query.own import lean
 from scumble.query.states import LEAST
 
-ROWS, RETAIN, RUNS, RELEASES, Z = 300, 0.4, 8000, 60, 1.959963984540054
+ROWS, RETAIN, RUNS, RELEASES, Z = 300, 0.4, 6000, 30, 1.959963984540054
 A, B = ["a0", "a1", "a2", "a3"], ["b0", "b1", "b2"]
 
 
@@ -122,14 +122,14 @@ def test_what_was_told_before_is_too_much(weights: dict[str, np.ndarray], releas
     """As if the replacement distribution were known: 2.5 times too much for all rows, and still more than a tenth for half of them."""
     for sql, least in (("COUNT(*) AS x FROM release WHERE a = 'a1'", 2.3), (QUESTIONS["a condition beside"][0], 1.1)):
         before, now = [], []
-        for release in releases:
+        for release in releases[:10]:
             before.append(ask(f"SELECT {sql}", replace(release.published, whole=0), release.engine, 0.95)["x"])
             now.append(release.query(f"SELECT {sql}")["x"])
         assert told(before) > least * told(now)
 
 
 def test_counts_over_all_rows(mechanism: str, releases: list[scumble.Release]) -> None:
-    """A permutation keeps them; drawn anew they are binomial, and 60 means of their variance are within 5% of it."""
+    """A permutation keeps them; drawn anew they are binomial, and the mean of 30 of their variances is within 7% of it."""
     answers = [release.query("SELECT a, COUNT(*) AS x FROM release GROUP BY a")["x"] for release in releases]
     counts = np.array([TABLE.column("a").to_pylist().count(value) for value in A])
     if mechanism == "swapped":
@@ -140,7 +140,7 @@ def test_counts_over_all_rows(mechanism: str, releases: list[scumble.Release]) -
         return
     b = (1 - RETAIN) * counts / ROWS
     true = counts * (RETAIN + b) * (1 - RETAIN - b) + (ROWS - counts) * b * (1 - b)
-    assert np.mean([answer.se**2 for answer in answers], axis=0)[:3] == pytest.approx(true[:3], rel=0.05)
+    assert np.mean([answer.se**2 for answer in answers], axis=0)[:3] == pytest.approx(true[:3], rel=0.07)
 
 
 def test_groups_are_asked_as_conditions_are(releases: list[scumble.Release]) -> None:

@@ -60,12 +60,18 @@ def change(part: Stratum, first: Vector, second: Vector, present: str | None = N
     """What is added to the covariance of two sums over the same condition."""
     total = np.zeros((len(part.cells.groups), *part.cells.shape))
     kinds: list[tuple[type[Asked] | type[Listed], int]] = [(Listed, place) for place in range(len(part.cells.shape))]
-    kinds += [(Asked, place) for place, axis in enumerate(part.question.others) if axis.count > 1]
+    truth = part.truth & part.present(present)
+    kinds += [(Asked, i) for i in range(len(part.question.others)) if _matters(truth, len(part.cells.shape) + i)]
     for kind, place in kinds:
         one = kind.of(part, place, first, present)
         other = one if second is first else kind.of(part, place, second, present)
         total += _of_column(one, other, part.question.published)
     return total
+
+
+def _matters(truth: npt.NDArray[np.bool_], axis: int) -> bool:
+    """Whether a condition depends on a column; else D is the same for all its values, and nothing is added."""
+    return bool(np.any(truth.any(axis=axis) != truth.all(axis=axis)))
 
 
 def _of_column(one: "Asked | Listed", other: Any, published: Published) -> Tensor:
