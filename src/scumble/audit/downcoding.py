@@ -28,6 +28,9 @@ NAME = "downcoding"
 MOST_CLASSES = 400
 """Classes that are looked at, at most, evenly over the table."""
 
+MOST_READ = 2_000_000
+"""Values that are held against a label, at most, over all classes; where a column has very many, fewer classes are looked at."""
+
 Flags = npt.NDArray[np.bool_]
 
 
@@ -42,7 +45,9 @@ def attack(case: Case) -> Finding | None:
     (number,), count = together(exhibit.quasi, exhibit.table)
     one = np.zeros(count, dtype=np.int64)
     one[number] = np.arange(len(number))
-    classes = one[np.unique(np.linspace(0, count - 1, MOST_CLASSES).astype(np.int64))]
+    different = max(len(raw.column(name).unique()) for name in exhibit.quasi)
+    looked_at = max(1, min(MOST_CLASSES, MOST_READ // different))
+    classes = one[np.unique(np.linspace(0, count - 1, looked_at).astype(np.int64))]
     columns = {name: Column(exhibit.table.column(name), raw.column(name), classes) for name in exhibit.quasi}
     chances: list[float] = []
     hits = 0
