@@ -22,7 +22,7 @@ import scumble
 from scumble.audit import Finding, audit, finding
 from scumble.errors import ScumbleError
 
-LOOSE = 0.99
+USUAL, LOOSE = finding.LEVEL, 0.99
 DISEASES = ["flu", "cold", "asthma", "gout", "hiv", "angina", "ulcer", "croup"]
 PLAIN = [0.3, 0.2, 0.14, 0.12, 0.1, 0.07, 0.05, 0.02]
 SKEWED = [0.9, 0.05, 0.02, 0.01, 0.01, 0.005, 0.004, 0.001]
@@ -129,7 +129,7 @@ def at_level(level: float) -> None:
 
 def findings(how: str, seed: int) -> list[tuple[Finding, bool]]:
     """All findings on one release at the loose level, and whether each still accuses at the usual one."""
-    draw, usual = np.random.default_rng([seed, list(HOW).index(how)]), finding.LEVEL
+    draw = np.random.default_rng([seed, list(HOW).index(how)])
     raw, found = table(draw, how), []
     with tempfile.TemporaryDirectory() as folder:
         release = scumble.publish(raw, Path(folder) / "a.release", seed=seed, **HOW[how])
@@ -137,7 +137,7 @@ def findings(how: str, seed: int) -> list[tuple[Finding, bool]]:
         for given in (None, raw):
             at_level(LOOSE)
             made = audit(release, given, others=others)
-            at_level(usual)
+            at_level(USUAL)
             accusing = set() if made.passed else {each.attack for each in audit(release, given, others=others).broken}
             found += [(each, each.attack in accusing) for each in made]
     return found

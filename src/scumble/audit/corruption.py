@@ -5,7 +5,7 @@ known; the baseline is the best guess without them.
 
 A perturbed release (needs the raw table): the attacker takes the others' true values from the published ones of the group and guesses the
 value that is left over most. Knowing others can show him the person's row, never more, so the baseline is what the channel lets a known
-row give at face value. Where groups were sampled, published rows stand for as many people as were sampled by them. Of boxes (perturbed generalization) the likelihood of the one published
+row give at face value, or in groups where that is more, what the most frequent value of the others gives, which needs no release. All people of a group are right or wrong by the same few coins, so that its variance is taken for that of one throw. Where groups were sampled, published rows stand for as many people as were sampled by them. Of boxes (perturbed generalization) the likelihood of the one published
 value is weighed for each person (`boxes`), and the baseline is what the channel lets that get.
 
 Swapped values: the published column has the very values of the table, so whoever knows all others of the table, whatever their public values, has the
@@ -13,17 +13,20 @@ last one left. Nothing of the raw table is needed for that; with it, it is count
 """
 
 import numpy as np
-from scipy.stats import norm
 
 from scumble.audit.boxes import guessed
 from scumble.audit.buckets import Buckets
 from scumble.audit.case import Case
 from scumble.audit.cells import Cells
 from scumble.audit.exhibit import Codes, together
-from scumble.audit.finding import LEVEL, Finding, wilson
+from scumble.audit.finding import LEVEL, Finding
 from scumble.audit.law import Numbers, law_of
+from scumble.audit.parts import Sum, worst
 
 NAME = "corruption"
+
+SMALL = 50
+"""People of a group up to which it is looked at by itself too: of larger ones the noise of all coins leaves little."""
 
 NOT_MOST_OTHERS = "The attacker may know the manifest, the public columns and the coins' probabilities, but not the values of most others"
 """How a release of samples says that it does not protect from those who know the others."""
@@ -75,7 +78,7 @@ def _swapped(case: Case, name: str) -> Finding:
     share = 1.0
     if truth is not None:
         seen = exhibit.codes(name)
-        share = _left_over(np.zeros_like(seen), seen, np.zeros_like(truth), truth, len(law.prior), 1) / len(truth)
+        share = _left_over(np.zeros_like(seen), seen, np.zeros_like(truth), truth, len(law.prior), 1).sum() / len(truth)
     told = f"{name}: what is left of the whole column when the values of all others in the table are taken away, because its counts are the true ones; a known row gives {law.face_value:.2%} at face value"
     return Finding(NAME, share, law.face_value, share, share, told, "inference", exhibit.words("Corruption"))
 
@@ -85,13 +88,11 @@ def _perturbed(case: Case, name: str) -> Finding:
     assert exhibit.manifest is not None
     truth, seen = case.truth(name), exhibit.codes(name)
     law = law_of(exhibit, name, truth)
-    people, rows = case.known
-    hits = float((truth[people] == seen[rows]).sum())  # with nobody to take away, the row's own value is left
     crowded = ~((groups.rows == 1) & (groups.people == 1))
     number, count = np.cumsum(crowded) - 1, int(crowded.sum())
     ours, theirs = crowded[groups.published], crowded[groups.raw]
     sampled = exhibit.manifest.sampling is not None
-    hits += _left_over(
+    in_crowds = _left_over(
         number[groups.published[ours]],
         seen[ours],
         number[groups.raw[theirs]],
@@ -100,11 +101,32 @@ def _perturbed(case: Case, name: str) -> Finding:
         count,
         _scaled(case)[ours] if sampled else None,
     )
-    told = f"{name}: whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value"
+    largest, second, _ = Cells(number[groups.raw[theirs]], truth[theirs], len(law.prior)).two_largest(count)
+    people, rows = case.known
+    alone = np.zeros(len(people))
+    # with nobody to take away, the row's own value is left
+    hits = np.concatenate([in_crowds, truth[people] == seen[rows]])
+    size = np.concatenate([groups.people[crowded], alone + 1])
+    by_others = np.concatenate([np.where(largest > second, largest, 0), alone])
+    share = np.maximum(law.face_value, by_others / np.maximum(size, 1))
+    sums = [
+        Sum(
+            float(hits[chosen].sum()),
+            float((size * share)[chosen].sum()),
+            float((size**2 * share * (1 - share))[chosen].sum()),
+            float(size[chosen].sum()),
+            float(size[chosen].max(initial=1)),
+            words,
+        )
+        for chosen, words in ((size > 0, ""), (size <= SMALL, f" in groups of at most {SMALL}"))
+    ]
+    found = worst(sums[0], sums[1:], (1 - LEVEL) / 2 / len(exhibit.sensitive))
+    told = (
+        f"{name}: {found.people:,} people{found.of}, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
+        f"that or the most frequent value of the others {found.expected:.2%}"
+    )
     uncovered = exhibit.words(NOT_MOST_OTHERS) if sampled else ""
-    z = float(norm.isf((1 - LEVEL) / 2 / len(exhibit.sensitive)))  # the columns share the level
-    ends = wilson(round(hits), len(truth), z)
-    return Finding(NAME, hits / len(truth), law.face_value, *ends, told, "inference", uncovered)
+    return Finding(NAME, found.success, found.expected, *found.ends, told, "inference", uncovered)
 
 
 def _scaled(case: Case) -> Numbers:
@@ -124,8 +146,8 @@ def _box(case: Case, name: str) -> Finding:
 
 def _left_over(
     group: Codes, seen: Codes, people: Codes, truth: Codes, size: int, count: int, weights: Numbers | None = None
-) -> float:
-    """How many people have the value that is left over most, after the others are taken away; among several alike one is guessed.
+) -> Numbers:
+    """How many people of each group have the value that is left over most, after the others are taken away; among several alike one is guessed.
 
     D(g, j) = published - true count. For a person of value x it is D + [j = x], so x wins if D(g, x) + 1 is above all others.
     """
@@ -148,7 +170,7 @@ def _left_over(
     own = left[np.searchsorted(cells, true.cell)]
     top, many = most[true.group], alike[true.group]
     chance = np.where(own + 1 > top, 1.0, np.where(own + 1 == top, 1 / (many + 1), 0.0))
-    return float((chance * true.times).sum())
+    return np.bincount(true.group, weights=chance * true.times, minlength=count).astype(np.float64)
 
 
 def _sums(cells: Codes, wanted: Codes, weights: Numbers) -> Numbers:
