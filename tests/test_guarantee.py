@@ -67,6 +67,8 @@ def test_what_one_column_tells_alone_is_not_said_of_the_row() -> None:
     """Alone a factor of 2.4 and one of 4, together 9.6: the row lets one chance in ten become more than the half."""
     guarantees = release(**OWN).manifest.guarantees
     assert sentence(guarantees[0]).endswith("after seeing the person's published disease alone.")
+    before = "The other perturbed columns of the row are not used; with them, the factor that is stated for all columns together holds."
+    assert sentence(guarantees[0].model_copy(update={"conditions": [before]})) == sentence(guarantees[0])
     assert "disease and smoker by a factor of at most 9.6" in headline(guarantees)
     assert example(guarantees, belief(guarantees)) == ("10%", "51.7%")
     shared = release(**BOTH, rho1="1/13", rho2="1/6").manifest.guarantees

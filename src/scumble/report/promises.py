@@ -95,9 +95,15 @@ def _moves(guarantee: Guarantee) -> str:
 
 
 def _seen(guarantee: Guarantee) -> str:
-    return (
-        f"the person's published {_columns(guarantee)} alone" if ALONE in guarantee.conditions else "the person's row"
-    )
+    alone = any(condition.startswith((ALONE, *ALONE_BEFORE)) for condition in guarantee.conditions)
+    return f"the person's published {_columns(guarantee)} alone" if alone else "the person's row"
+
+
+ALONE_BEFORE = (
+    "The other perturbed columns of the row are not used",
+    "Of the row's perturbed columns the attacker sees",
+)
+"""How that condition begins in releases that were made before it had its present words."""
 
 
 def _odds(guarantee: Guarantee) -> str:
