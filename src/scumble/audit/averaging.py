@@ -96,7 +96,7 @@ def _column(case: Case, name: str, releases: list[Exhibit], rows: list[Codes], p
         targets = _surest(sure).sum()
         found.append(Finding.of_share(NAME, int(hits), int(targets), max(single) / targets, told, "linkability"))
         if used is not looks:
-            return _some_fresh(case, name, looks, truth[people], told) or found[0]
+            return _some_fresh(case, looks, truth[people], told) or found[0]
     success, *single = (_right(belief, belief) / _surest(sure).sum() for _, belief in ((both, sure), *alone))
     half = Z * float(sure[_surest(sure)].std()) / float(_surest(sure).sum()) ** 0.5
     ends = (success - half, min(1.0, success + half)) if used is looks else (success, success)
@@ -105,7 +105,7 @@ def _column(case: Case, name: str, releases: list[Exhibit], rows: list[Codes], p
     return max(found, key=lambda finding: finding.low - finding.baseline)
 
 
-def _some_fresh(case: Case, name: str, looks: list[Look], truth: Codes, told: str) -> Finding | None:
+def _some_fresh(case: Case, looks: list[Look], truth: Codes, told: str) -> Finding | None:
     """Whether some people have fresh coins while most have keyed ones."""
     error = (1 - LEVEL) / len(case.exhibit.sensitive) / (len(looks) - 1)
     found = [

@@ -89,7 +89,7 @@ class Seeker:
 
         best = at(high)
         if not self._fits(best):
-            raise ParameterError(self._too_much(name, best))
+            raise ParameterError(self._too_much(best))
         for _ in range(STEPS):
             middle = (low + high) / 2
             offer = at(middle)
@@ -99,7 +99,7 @@ class Seeker:
                 low = middle
         return best
 
-    def _too_much(self, name: str, best: Offer) -> str:
+    def _too_much(self, best: Offer) -> str:
         """Why an accuracy cannot be had, and what can."""
         worst = max(best.foreseen, key=lambda each: each.error / self.wanted.get(each.sql, math.inf))
         line = f" ({worst.line}: {plain(worst.truth)})" if worst.line else ""

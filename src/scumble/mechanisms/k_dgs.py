@@ -38,7 +38,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     if settings.method == "midpoints" and settings.total is not None:
         raise ParameterError("total is for what is suppressed, and boxes suppress nothing; leave it out")
     if settings.method == "midpoints":
-        _demand_ranges(profile, spec, columns)
+        _demand_ranges(profile, columns)
     return Plan(
         "k_dgs",
         [{}],
@@ -49,7 +49,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     )
 
 
-def _demand_ranges(profile: Profile, spec: Spec, columns: list[str]) -> None:
+def _demand_ranges(profile: Profile, columns: list[str]) -> None:
     """Boxes are safe where they are over ALL published attributes: a column beside them would be counted by nobody."""
     bare = [name for name in columns if name not in profile.domains or name in profile.from_data]
     if bare:

@@ -47,7 +47,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     epsilon = demand_epsilon_only(spec)
     columns = demand_published(spec)
     if settings.matrix == "full":
-        return _full_plan(profile, spec, settings, epsilon, columns)
+        return _full_plan(profile, settings, epsilon, columns)
     matrix = practical(spec, settings.k, epsilon, settings.delta)
     return Plan(
         "noisy_counts",
@@ -59,7 +59,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     )
 
 
-def _full_plan(profile: Profile, spec: Spec, settings: CountSettings, epsilon: Any, columns: list[str]) -> Plan:
+def _full_plan(profile: Profile, settings: CountSettings, epsilon: Any, columns: list[str]) -> Plan:
     if settings.k is not None or settings.delta is not None:
         raise ParameterError("the full matrix has neither k nor delta; leave them out, or use the practical matrix")
     bare = [name for name in columns if name not in profile.domains or name in profile.from_data]

@@ -45,7 +45,7 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
         estimates, how = likely(question, found, estimates, level)
     names = [output.name for output in question.query.outputs]
     whole = Estimates(names, _group_columns(question, found), estimates, level, [])
-    order = _order(whole, question.query, _possible(question, found))
+    order = _order(whole, question.query, _possible(found))
     told = _taken(whole, order)
     told.notes = [*_notes(question, found, order, told.estimates), *how]
     if any(np.any(np.isinf(e.low)) for e in told.estimates):
@@ -128,7 +128,7 @@ def arranged(answer: Estimates, query: Query) -> Estimates:
     return _taken(answer, _order(answer, query))
 
 
-def _possible(question: Question, found: Whole) -> npt.NDArray[np.bool_]:
+def _possible(found: Whole) -> npt.NDArray[np.bool_]:
     """The lines that the WHERE leaves possible: a group by the values that it excludes is no part of the answer."""
     shape = found.cells.shape
     truth = found.parts[0].truth.reshape(*shape, -1).any(axis=-1)

@@ -67,7 +67,7 @@ class Stratum:
                 value[:, members] = self._solve(linear)[:, members]
                 variance[:, members] = (self._solve_squares(squares) - self._solve(own))[:, members]
             except IndistinguishableValues as error:
-                raise IndistinguishableValues(error.values, self._names(error)) from None
+                raise IndistinguishableValues(error.values, self._lost()) from None
         return Moments(value, variance)
 
     def classes(self, present: str | None) -> list[tuple[Flags, Flags]]:
@@ -145,7 +145,8 @@ class Stratum:
             )
         return tensor
 
-    def _names(self, error: IndistinguishableValues) -> list[str]:
+    def _lost(self) -> list[str]:
+        """The values that cannot be told apart, where it is known of which column they are."""
         axes = [*self.question.grouped, *self.question.others]
         lost = next((axis for axis in axes if len(self.channels[axis.name].never_retained) > 1), None)
         if lost is None:

@@ -28,7 +28,7 @@ def counted_howto(manifest: Manifest) -> str:
         return _anatomy(manifest)
     if record.matrix == "alpha_beta":
         return _alpha_beta(manifest, record)
-    parts = [_tables(manifest, record), _counting(record), _summing(record), _missing(record)]
+    parts = [_tables(record), _counting(record), _summing(record), _missing(record)]
     parts.append(_scumble(manifest, record))
     return "\n\n".join(part for part in parts if part)
 
@@ -73,7 +73,7 @@ def _alpha_beta(manifest: Manifest, record: CountedRecord) -> str:
     )
 
 
-def _tables(manifest: Manifest, record: CountedRecord) -> str:
+def _tables(record: CountedRecord) -> str:
     if record.tables is None:
         return ""
     how = (

@@ -13,7 +13,7 @@ def generalized_howto(manifest: Manifest) -> str:
     domain = column.domain.domain(column.type)
     p = float(column.records[0].channel(domain.size).retain)
     if p == 0:
-        return f"Nothing of {code(column.name)} was published: its retention is 0. {_boxes(manifest)}"
+        return f"Nothing of {code(column.name)} was published: its retention is 0. {_boxes()}"
     condition, share = condition_on(column.name, domain)
     low = -(1 - p) * share / p
     files = data_files(manifest)
@@ -27,11 +27,11 @@ def generalized_howto(manifest: Manifest) -> str:
         f"probability r (its share of the {domain.size:,} values), a row in S has the weight w = (1 - (1 - p) r) / p, any other one w = -(1 - p) r / p. The sum of {SIZE} * w is "
         f"an unbiased estimate of how many rows truly lie in S. In SQL (DuckDB, in this folder), for {code(condition)}:\n\n"
         f"{block(sql)}\n\n"
-        f"{_boxes(manifest)} {or_scumble(counting(condition))}"
+        f"{_boxes()} {or_scumble(counting(condition))}"
     )
 
 
-def _boxes(manifest: Manifest) -> str:
+def _boxes() -> str:
     """What a condition on a public column makes of a row."""
     return (
         f"For a condition on public columns multiply {SIZE} by the part of the row's box that it covers: of the values between the two ends of a range, and of the values of a "

@@ -20,7 +20,7 @@ def counted_checks(folder: Path, manifest: Manifest) -> list[Result]:
     assert record is not None
     found = [_columns(folder, manifest, record), _parameters(manifest, record)]
     if record.matrix == "anatomy":
-        return [*found, _buckets(folder, manifest, record)]
+        return [*found, _buckets(folder, record)]
     if record.matrix == "alpha_beta":
         return [*found, _different(folder, manifest)]
     if record.matrix == "generalized":
@@ -64,7 +64,7 @@ def _different(folder: Path, manifest: Manifest) -> Result:
     return "set", most <= 1, "no tuple is published twice" if most <= 1 else f"a tuple is published {most} times"
 
 
-def _buckets(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
+def _buckets(folder: Path, record: CountedRecord) -> Result:
     """Each bucket has as many rows as values, and no value more than once in l of them."""
     assert record.tables is not None
     assert record.diversity is not None
