@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from scumble.engines.sql import listed
 from scumble.errors import TableError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class ParquetTable:
 
     def counts(self, column: str) -> tuple[pa.Array, npt.NDArray[np.int64]]:
         """The values of a column and how often each occurs: one GROUP BY of the engine, several times faster than reading the rows."""
-        from scumble.engines.duckdb import grouped
+        from scumble.engines.counting import grouped
 
         with _one_line(self.files[0]):
             found = grouped(self.files, [column], self.rows or 0)
@@ -149,8 +150,7 @@ class CsvTable:
         """The named columns. A field that is empty and unquoted is a missing value."""
         relation = self._open()
         with _one_line(self._path):
-            names = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
-            yield from relation.project(names).to_arrow_reader(BATCH)
+            yield from relation.project(listed(columns)).to_arrow_reader(BATCH)
 
     def _open(self) -> Any:
         from scumble.engines.duckdb import csv_relation

@@ -8,9 +8,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.engines.complaint import refusal
-from scumble.engines.counting import listed_files, quoted
 from scumble.engines.duckdb import CONFIG
 from scumble.engines.interruptible import arrow
+from scumble.engines.sql import listed, parquet
 
 
 class Buckets:
@@ -21,8 +21,8 @@ class Buckets:
         self._connection = duckdb.connect(config=CONFIG)
         self._connection.execute(
             f"""CREATE TEMP TABLE r AS SELECT *, row_number() OVER () AS "scumble r", COUNT(*) OVER (PARTITION BY bucket) AS "scumble n"
-            FROM {listed_files(rows)};
-            CREATE TEMP TABLE v AS SELECT *, row_number() OVER () AS "scumble v" FROM {listed_files(values)}"""
+            FROM {parquet(rows)};
+            CREATE TEMP TABLE v AS SELECT *, row_number() OVER () AS "scumble v" FROM {parquet(values)}"""
         )
 
     def sums(self, keys: Sequence[tuple[str, exp.Expression]], where: exp.Expression | None) -> pa.Table:
@@ -36,14 +36,13 @@ class Buckets:
         names = [name for name, _ in keys]
         named = "".join(f"{e.sql(dialect='duckdb')} AS {name}, " for name, e in keys)
         condition = f"WHERE {where.sql(dialect='duckdb')}" if where is not None else ""
-        listed = ", ".join(quoted(name) for name in self.columns)
         group, by = (
             "".join(f"{n}, " for n in names),
             f"GROUP BY {', '.join(f'r.{n}' for n in names)} ORDER BY ALL" if names else "",
         )
         same = "".join(f" AND r.{n} IS NOT DISTINCT FROM c.{n}" for n in names)
         statement = f"""
-            WITH pairs AS (SELECT {listed}, bucket AS "scumble b", count AS "scumble c", "scumble r", "scumble n", "scumble v" FROM r JOIN v USING (bucket)),
+            WITH pairs AS (SELECT {listed(self.columns)}, bucket AS "scumble b", count AS "scumble c", "scumble r", "scumble n", "scumble v" FROM r JOIN v USING (bucket)),
             hit AS (SELECT {named} "scumble b" AS b, "scumble c" AS c, "scumble r" AS r, "scumble n" AS n, "scumble v" AS v FROM pairs {condition}),
             r_sums AS (SELECT {group} b, SUM(t) AS t, SUM(t * t) AS q, ANY_VALUE(n)::DOUBLE AS n FROM
                 (SELECT {group} b, r, SUM(c)::DOUBLE AS t, ANY_VALUE(n) AS n FROM hit GROUP BY {group} b, r) GROUP BY {group} b),

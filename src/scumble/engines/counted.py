@@ -16,9 +16,10 @@ from sqlglot import exp
 
 from scumble.domain import Domain
 from scumble.engines.complaint import refusal
-from scumble.engines.counting import COUNT, listed_files, quoted
+from scumble.engines.counting import COUNT
 from scumble.engines.duckdb import CONFIG
 from scumble.engines.interruptible import arrow
+from scumble.engines.sql import listed, parquet, quoted
 
 Named = tuple[str, exp.Expression]
 
@@ -88,7 +89,7 @@ class CountedFiles:
         elif domains is not None:
             inner = self._domain(tables[0][0], columns, domains)
         else:
-            inner = _grouped(listed_files(tables[0][0]), columns)
+            inner = _grouped(parquet(tables[0][0]), columns)
         above = f'"{COUNT}" > {rule.floor}' if rule.variance_above else "TRUE"
         self._connection.execute(
             f"""CREATE TEMP TABLE counted AS SELECT *,
@@ -146,7 +147,7 @@ class CountedFiles:
         same = " AND ".join(f"d.{quoted(name)} IS NOT DISTINCT FROM c.{quoted(name)}" for name in columns)
         return (
             f'SELECT d.*, COALESCE(c."{COUNT}", 0) AS "{COUNT}" FROM (FROM {crossed}) d '
-            f"LEFT JOIN ({_grouped(listed_files(files), columns)}) c ON {same}"
+            f"LEFT JOIN ({_grouped(parquet(files), columns)}) c ON {same}"
         )
 
     def _patterns(self, tables: Sequence[tuple[Sequence[Path], Sequence[Any]]], roles: dict[str, str]) -> str:
@@ -158,18 +159,17 @@ class CountedFiles:
             own = [item for item in items if item not in taken]
             taken |= set(own)
             self._connection.register(f"items_{place}", pa.table({"item": pa.array(own)}))
-            listed = ", ".join(quoted(name) for name in pairs)
-            pattern = quoted(roles["pattern"])
+            pair, pattern = listed(pairs), quoted(roles["pattern"])
             parts.append(
-                f"""SELECT {listed}, COUNT(*) AS "{COUNT}", {place}::BIGINT << 40 | {pattern} AS "scumble tuple"
-                FROM {listed_files(files)} WHERE {quoted(roles["item"])} IN (SELECT item FROM items_{place}) GROUP BY {listed}, {pattern}"""
+                f"""SELECT {pair}, COUNT(*) AS "{COUNT}", {place}::BIGINT << 40 | {pattern} AS "scumble tuple"
+                FROM {parquet(files)} WHERE {quoted(roles["item"])} IN (SELECT item FROM items_{place}) GROUP BY {pair}, {pattern}"""
             )
         return " UNION ALL ".join(parts)
 
 
 def _grouped(place: str, columns: Sequence[str]) -> str:
-    listed = ", ".join(quoted(name) for name in columns)
-    return f'SELECT {listed}, COUNT(*) AS "{COUNT}" FROM {place} GROUP BY {listed}'
+    tuples = listed(columns)
+    return f'SELECT {tuples}, COUNT(*) AS "{COUNT}" FROM {place} GROUP BY {tuples}'
 
 
 def _matching(where: exp.Expression | None) -> str:

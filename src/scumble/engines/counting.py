@@ -10,6 +10,7 @@ import pyarrow as pa
 from scumble.engines.coded import coded_tuples
 from scumble.engines.duckdb import CONFIG
 from scumble.engines.interruptible import arrow
+from scumble.engines.sql import listed, parquet
 from scumble.errors import TableError
 
 COUNT = "scumble n"
@@ -23,28 +24,29 @@ def count_tuples(source: Sequence[Path] | pa.RecordBatchReader, names: Sequence[
     """
     if not isinstance(source, pa.RecordBatchReader) and (found := coded_tuples(source, names, least)) is not None:
         return found[0].append_column(COUNT, pa.array(found[1]))
-    listed = ", ".join(quoted(name) for name in names)
+    return _counted(source, names, f"HAVING COUNT(*) >= {least}", "the tuples cannot be counted")
+
+
+def grouped(source: Sequence[Path] | pa.RecordBatchReader, columns: Sequence[str], most: int) -> pa.Table:
+    """How often each combination of values occurs, as a column beside the others; more than `most` are not fetched.
+
+    One scan, by as many threads as there are; memory follows the combinations.
+    """
+    return _counted(source, columns, f"LIMIT {most + 1}", "the table cannot be read")
+
+
+def _counted(source: Sequence[Path] | pa.RecordBatchReader, names: Sequence[str], which: str, problem: str) -> pa.Table:
     with duckdb.connect(config=CONFIG) as connection:
         if isinstance(source, pa.RecordBatchReader):
             connection.register("scumble_rows", source)
             place = "scumble_rows"
         else:
-            place = listed_files(source)
-        counting = f'SELECT {listed}, COUNT(*) AS "{COUNT}" FROM {place} GROUP BY {listed} HAVING COUNT(*) >= {least}'
+            place = parquet(source)
+        tuples = listed(names)
         try:
-            return arrow(connection, counting)
+            return arrow(connection, f'SELECT {tuples}, COUNT(*) AS "{COUNT}" FROM {place} GROUP BY {tuples} {which}')
         except duckdb.Error as error:
-            raise TableError(f"the tuples cannot be counted: {str(error).splitlines()[0]}") from None
-
-
-def listed_files(files: Sequence[Path]) -> str:
-    """Files as SQL reads them."""
-    return "read_parquet([" + ", ".join("'" + str(file).replace("'", "''") + "'" for file in files) + "])"
-
-
-def quoted(name: str) -> str:
-    """A column's name as SQL has it."""
-    return '"' + name.replace('"', '""') + '"'
+            raise TableError(f"{problem}: {str(error).splitlines()[0]}") from None
 
 
 def least_count(files: Sequence[Path], names: Sequence[str]) -> int | None:
@@ -66,8 +68,7 @@ def rare_tuples(files: Sequence[Path], names: Sequence[str], k: int) -> tuple[in
 
 
 def _over_counts(asked: str, files: Sequence[Path], names: Sequence[str]) -> tuple[Any, ...]:
-    listed = ", ".join(quoted(name) for name in names)
     with duckdb.connect(config=CONFIG) as connection:
-        counted = f"SELECT COUNT(*) AS n FROM {listed_files(files)} GROUP BY {listed}"
+        counted = f"SELECT COUNT(*) AS n FROM {parquet(files)} GROUP BY {listed(names)}"
         found: tuple[Any, ...] = connection.sql(f"SELECT {asked} FROM ({counted})").fetchall()[0]
     return found

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from scumble.engines.sql import quoted
 from scumble.errors import TableError
 
 SAMPLE = 20_480
@@ -58,8 +59,7 @@ class Seen:
 
 def _seen(relation: duckdb.DuckDBPyRelation, name: str) -> Seen | None:
     """What the values of a column look like; None where some are no numbers, or none has a comma."""
-    column = '"' + name.replace('"', '""') + '"'
-    values = relation.limit(SAMPLE).project(f"trim({column}) AS v").filter("v <> ''")
+    values = relation.limit(SAMPLE).project(f"trim({quoted(name)}) AS v").filter("v <> ''")
     comma = "FILTER (contains(v, ','))"
     measures = [
         f"bool_and(regexp_full_match(v, '({COMMA}|{POINTS})'))",

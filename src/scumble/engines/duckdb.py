@@ -15,6 +15,7 @@ from scumble.engines.complaint import refusal
 from scumble.engines.decimals import decimal_commas
 from scumble.engines.engine import TABLE, Axis, truth_case
 from scumble.engines.interruptible import arrow
+from scumble.engines.sql import parquet, quoted
 from scumble.engines.tally import tally
 from scumble.errors import TableError, did_you_mean
 
@@ -73,25 +74,6 @@ def exact(sql: str, raw: pa.Table) -> pa.Table:
         return arrow(connection, sql)
 
 
-def grouped(source: Sequence[Path] | pa.RecordBatchReader, columns: Sequence[str], most: int) -> pa.Table:
-    """How often each combination of values occurs, as a column "scumble n" beside the others; more than `most` are not fetched.
-
-    One scan, by as many threads as there are; memory follows the combinations.
-    """
-    named = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
-    with duckdb.connect(config=CONFIG) as connection:
-        if isinstance(source, pa.RecordBatchReader):
-            connection.register("scumble_source", source)
-            place = "scumble_source"
-        else:
-            place = "read_parquet([" + ", ".join("'" + str(file).replace("'", "''") + "'" for file in source) + "])"
-        counting = f'SELECT {named}, COUNT(*) AS "scumble n" FROM {place} GROUP BY {named} LIMIT {most + 1}'
-        try:
-            return arrow(connection, counting)
-        except duckdb.Error as error:
-            raise TableError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
-
-
 class DuckDB:
     """An in-memory connection with one view on the files of a release."""
 
@@ -99,12 +81,13 @@ class DuckDB:
 
     def __init__(self, files: Sequence[Path], *more: Sequence[Path], on: str | None = None) -> None:
         self._connection = duckdb.connect(config=CONFIG)
-        sources = [f"read_parquet([{_listed(each)}])" for each in (files, *more)]
+        sources = [parquet(each) for each in (files, *more)]
         if on is None:
             whole = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
         else:
-            key = '"' + on.replace('"', '""') + '"'
-            joins = "".join(f" JOIN {source} AS part{i} USING ({key})" for i, source in enumerate(sources[1:], 1))
+            joins = "".join(
+                f" JOIN {source} AS part{i} USING ({quoted(on)})" for i, source in enumerate(sources[1:], 1)
+            )
             whole = f"SELECT * FROM {sources[0]} AS part0{joins}"
         self._connection.execute(f"CREATE VIEW {TABLE} AS {whole}")
         self._files = [file for each in (files, *more) for file in each] if on is None else None
@@ -148,7 +131,3 @@ class Memory(DuckDB):
         self._connection = duckdb.connect(config=CONFIG)
         self._connection.register(TABLE, raw)
         self._files = None
-
-
-def _listed(files: Sequence[Path]) -> str:
-    return ", ".join("'" + str(file).replace("'", "''") + "'" for file in files)

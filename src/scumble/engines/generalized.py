@@ -13,9 +13,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.engines.complaint import refusal
-from scumble.engines.counting import listed_files, quoted
 from scumble.engines.duckdb import CONFIG
 from scumble.engines.interruptible import arrow
+from scumble.engines.sql import parquet, quoted
 
 POINTS = 512
 """Values of a range that are laid out, at most: of a longer one, and of numbers that are not whole, so many in even distances."""
@@ -91,7 +91,7 @@ def box_sums(files: Sequence[Path], size: str, value: str, parts: Sequence[Part]
     joins = "".join(f" JOIN ({part.sql()}) AS p{i} ON {_same(part, i)}" for i, part in enumerate(parts))
     part = " * ".join(["1.0::DOUBLE", *(f"p{i}.f" for i in range(len(parts)))])
     shown = "".join(f"{name}, " for name in keys)
-    statement = f"""WITH boxes AS MATERIALIZED (SELECT * FROM {listed_files(files)})
+    statement = f"""WITH boxes AS MATERIALIZED (SELECT * FROM {parquet(files)})
         SELECT {shown} y, SUM(s * f) AS w, SUM(s * s * f * f) AS q, SUM(s * f * GREATEST(0, 1 - f)) AS u, COUNT(*) AS n
         FROM (SELECT {shown} boxes.{quoted(value)} AS y, boxes.{quoted(size)}::DOUBLE AS s, {part} AS f FROM boxes{joins})
         GROUP BY {shown} y ORDER BY ALL"""

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from scumble.domain import Grid
 from scumble.engines.engine import TABLE
+from scumble.engines.sql import quoted
 from scumble.evaluate.distances import earth_movers, hellinger, kullback_leibler, shares, total_variation
 from scumble.evaluate.truth import Truth
 from scumble.mechanisms.utility import record_utility
@@ -38,8 +39,8 @@ def reconstruction(release: Release, raw: Any) -> list[Reconstruction]:
 
 
 def _reconstructed(release: Release, truth: Truth, name: str) -> Reconstruction:
-    quoted = '"' + name.replace('"', '""') + '"'
-    answer = release.query(f"SELECT {quoted}, COUNT(*) AS n FROM {TABLE} GROUP BY {quoted}")
+    column = quoted(name)
+    answer = release.query(f"SELECT {column}, COUNT(*) AS n FROM {TABLE} GROUP BY {column}")
     domain = truth.domains[name]
     estimate = np.zeros(domain.size)
     estimate[domain.encode(answer.groups.column(0).combine_chunks(), name)] = answer["n"].value

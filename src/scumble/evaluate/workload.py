@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from scumble.domain import is_number
 from scumble.engines.engine import TABLE
+from scumble.engines.sql import listed, quoted
 from scumble.entropy import Entropy, Stream
 from scumble.errors import ParameterError
 from scumble.evaluate.truth import Truth
@@ -110,8 +111,8 @@ class Workload:
             pairs = [(a, b) for b in truth.sensitive for a in names[: names.index(b)]]
             sizes = {name: len(truth.table.column(name).unique()) for name in names}
             sets += [(a, b) for a, b in pairs if sizes[a] * sizes[b] <= MOST_LINES]
-        listed = (", ".join(map(_quoted, names)) for names in sets)
-        return cls.sql([f"SELECT {names}, COUNT(*) AS n FROM {TABLE} GROUP BY {names}" for names in listed])
+        asked = map(listed, sets)
+        return cls.sql([f"SELECT {names}, COUNT(*) AS n FROM {TABLE} GROUP BY {names}" for names in asked])
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +145,7 @@ class Parts:
         ends = np.unique(np.quantile(numbers, np.linspace(0, 1, RANGES + 1)[1:-1]))
         starts, stops = [None, *ends.tolist()], [*ends.tolist(), None]
         predicates = [
-            " AND ".join(
-                [f"{_quoted(name)} >= {a!r}"] * (a is not None) + [f"{_quoted(name)} < {b!r}"] * (b is not None)
-            )
+            " AND ".join([f"{quoted(name)} >= {a!r}"] * (a is not None) + [f"{quoted(name)} < {b!r}"] * (b is not None))
             for a, b in zip(starts, stops, strict=True)
         ]
         return cls(name, np.searchsorted(ends, numbers, side="right"), predicates, None)
@@ -205,7 +204,7 @@ def _question(where: str, target: Parts, part: int) -> Question:
     sql = f"SELECT COUNT(*) AS n FROM {TABLE} WHERE {both}"
     if target.values is None:
         return Question(sql)
-    name = _quoted(target.name)
+    name = quoted(target.name)
     together = f"SELECT {name}, COUNT(*) AS n FROM {TABLE}{f' WHERE {where}' if where else ''} GROUP BY {name}"
     return Question(sql, together, target.values[part])
 
@@ -214,22 +213,18 @@ def _draw(stream: Stream, count: int) -> int:
     return int(below(stream, np.array([count]))[0])
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _equal(name: str, value: Any) -> str | None:
     """The condition that a column has a value, in SQL."""
     if value is None:
-        return f"{_quoted(name)} IS NULL"
+        return f"{quoted(name)} IS NULL"
     if isinstance(value, bool):
-        return f"{_quoted(name)} = {str(value).upper()}"
+        return f"{quoted(name)} = {str(value).upper()}"
     if isinstance(value, int | float | Decimal):
-        return f"{_quoted(name)} = {value!s}" if np.isfinite(float(value)) else None
+        return f"{quoted(name)} = {value!s}" if np.isfinite(float(value)) else None
     if isinstance(value, datetime):
-        return f"{_quoted(name)} = TIMESTAMP '{value.isoformat(sep=' ')}'"
+        return f"{quoted(name)} = TIMESTAMP '{value.isoformat(sep=' ')}'"
     if isinstance(value, date):
-        return f"{_quoted(name)} = DATE '{value.isoformat()}'"
+        return f"{quoted(name)} = DATE '{value.isoformat()}'"
     if isinstance(value, str):
-        return f"{_quoted(name)} = '{value.replace(chr(39), chr(39) * 2)}'"
+        return f"{quoted(name)} = '{value.replace(chr(39), chr(39) * 2)}'"
     return None

@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from scumble.coarse import Steps, label_of, labels, shown, steps, words
+from scumble.engines.sql import named
 from scumble.errors import did_you_mean
 from scumble.estimate import Estimates
 from scumble.query.middle import Spread, in_middles, monotone
@@ -191,7 +192,7 @@ def _bound(comparison: exp.Expression, name: str, own: Steps, way: Any, value: A
     inside = value if first is None else first
     sign = ">=" if above else "<"
     ends = [own.low(inside), own.after(inside)]
-    instead = " or ".join(f"{_name(name)} {sign} {_literal(own, end)}" for end in (ends[::-1] if above else ends))
+    instead = " or ".join(f"{named(name)} {sign} {_literal(own, end)}" for end in (ends[::-1] if above else ends))
     yield f"the bound {shown(value)} in {written(comparison)} falls inside {own.span(inside)}; {instead} would be right"
 
 
@@ -201,7 +202,7 @@ def _inside(comparison: exp.Expression, name: str, own: Steps, value: Any) -> st
         return ""
     return (
         f"no row has the {shown(value)} of {written(comparison)}, which lies inside {own.span(value)}; "
-        f"{_name(name)} = {_literal(own, low)} asks for all of these"
+        f"{named(name)} = {_literal(own, low)} asks for all of these"
     )
 
 
@@ -213,7 +214,7 @@ def _label(comparison: exp.Expression, column: Coarse, way: Any, constant: Any) 
     if way not in (exp.EQ, exp.NEQ):
         yield f"{written(comparison)} is asked of these and not of the values that they stand for"
     elif label := label_of(how, constant):
-        yield f"no row has the {text!r} of {written(comparison)}; {_name(column.name)} = '{label}' asks for all that are published alike"
+        yield f"no row has the {text!r} of {written(comparison)}; {named(column.name)} = '{label}' asks for all that are published alike"
     else:
         yield f"no row has the {text!r} of {written(comparison)}{did_you_mean(text, labels(how) or ())}"
 
@@ -250,7 +251,3 @@ def _constant(side: Any) -> Any:
 
 def _literal(own: Steps, value: Any) -> str:
     return f"'{shown(value)}'" if own.dated else shown(value)
-
-
-def _name(name: str) -> str:
-    return name if name.isidentifier() else exp.column(name, quoted=True).sql(dialect="duckdb")

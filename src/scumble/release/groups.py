@@ -154,7 +154,7 @@ def _lines(
     table: Table, public: Mapping[str, Coarsen | None], sensitive: str, domain: Domain
 ) -> tuple[pa.Table, dict[str, pa.DataType]]:
     """The GROUP BY, and the types of columns that were made coarser on the way (or encoded, for the sensitive one)."""
-    from scumble.engines.duckdb import grouped
+    from scumble.engines.counting import grouped
 
     names = [*public, sensitive]
     between = isinstance(domain, Grid) and not pa.types.is_integer(domain.type)  # numbers that the grid rounds

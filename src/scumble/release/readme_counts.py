@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from scumble.engines.sql import named, quoted
 from scumble.release.manifest import CountedRecord, DomainRecord, Manifest
 from scumble.release.markdown import block, code, plain
 from scumble.release.readme_values import or_scumble
@@ -49,7 +50,7 @@ def _summing(record: CountedRecord) -> str:
 def _anatomy(manifest: Manifest) -> str:
     """Joining the two tables, each row with every value of its bucket."""
     value, rows = manifest.role("apart"), "rows.parquet" if len(manifest.rows_in) == 1 else "rows/*.parquet"
-    name = '"' + str(value).replace('"', '""') + '"'
+    name = quoted(str(value))
     sql = (
         f"SELECT {name}, SUM(v.count / n) AS estimate\n"
         f"FROM '{rows}' r JOIN 'values.parquet' v USING (bucket)\n"
@@ -142,6 +143,6 @@ def _most(domain: DomainRecord) -> Any:
 
 def _scumble(manifest: Manifest, record: CountedRecord) -> str:
     asked = record.transactions["item"] if record.transactions else manifest.columns[0].name
-    name = asked if asked.isidentifier() else '"' + asked.replace('"', '""') + '"'
+    name = named(asked)
     question = f"SELECT {name}, COUNT(*) AS n FROM release GROUP BY {name}"
     return or_scumble(question)

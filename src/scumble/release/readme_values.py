@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.domain import Domain, Grid
+from scumble.engines.sql import named, quoted
 from scumble.errors import NotEstimable
 from scumble.release.manifest import ColumnRecord, Manifest
 from scumble.release.markdown import block, code, indented
@@ -58,7 +59,7 @@ def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, conditi
         return ""
     files = data_files(manifest)
     stratum = manifest.role("stratum")
-    name = '"' + column.name.replace('"', '""') + '"'
+    name = quoted(column.name)
     same = f"r.{name} IS NOT DISTINCT FROM t.v" + (f' AND r."{stratum}" = t.k' if stratum else "")
     listed = ",\n  ".join(lines)
     sql = (
@@ -108,12 +109,12 @@ def double(number: float) -> str:
 
 def condition_on(name: str, domain: Domain) -> tuple[str, float]:
     """A condition on the column for an example, and the share of the domain that satisfies it."""
-    quoted = name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+    column = named(name)
     if isinstance(domain, Grid):
         middle = domain.size // 2
-        return f"{quoted} < {float(domain.numbers[middle])!r}", middle / domain.size
+        return f"{column} < {float(domain.numbers[middle])!r}", middle / domain.size
     value = next(v for v in domain.values.to_pylist() if v is not None)
     literal = (
         "'" + str(value).replace("'", "''") + "'" if not isinstance(value, bool | int | float) else str(value).lower()
     )
-    return f"{quoted} = {literal}", 1 / domain.size
+    return f"{column} = {literal}", 1 / domain.size
