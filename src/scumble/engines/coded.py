@@ -1,13 +1,12 @@
 """Counting tuples of few words and small whole numbers straight from the codes of Parquet files.
 
 Each row becomes one place: a word has the number under which it was first met, for which the file's own dictionary is looked up once, a whole number
-its distance from the least. Places are counted by threads, for some row groups each, and the counts added up. An engine that hashes and
+its distance from the least. Places are counted for some row groups at a time, and the counts added up. An engine that hashes and
 compares tuples takes twice as long. Where there are more combinations than worth it, columns of other types, or whole numbers that are missing,
 nothing is counted and the engine's way remains.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -19,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from scumble.domain import is_text
+from scumble.engines.row_groups import File, Task, added_up, files_at, read, words_of
 
 MOST_CELLS = 1 << 20
 """Combinations of values, at most."""
@@ -43,20 +43,20 @@ class _TooManyError(Exception):
 def coded_tuples(files: Sequence[Path], names: Sequence[str], least: int) -> tuple[pa.Table, Counts] | None:
     """The tuples that occur at least that often, in the order of their codes, and how often; None where the engine has to count."""
     try:
-        heads = [(path, pq.read_metadata(path)) for path in files]
-        kinds = {field.name: field.type for field in heads[0][1].schema.to_arrow_schema()}
+        found = files_at(files)
+        kinds = {field.name: field.type for field in found[0].footer.schema.to_arrow_schema()}
         if not all(_worded(kinds[n]) or _whole(kinds[n]) for n in names):
             return None
         columns = [_Words(n, kinds[n]) if _worded(kinds[n]) else _Numbers(n, kinds[n]) for n in names]
-        box = _over_files(heads, columns)
+        box = _over_files(found, columns)
     except (_TooManyError, KeyError, OSError, UnicodeDecodeError, pa.ArrowException):
         return None
     if box is None:
         return None
     places = np.flatnonzero(box.counts.ravel() >= max(least, 1))
     codes = np.unravel_index(places, box.counts.shape)
-    found = {c.name: c.values(own + low) for c, own, low in zip(columns, codes, box.lows, strict=True)}
-    return pa.table(found), box.counts.ravel()[places]
+    values = {c.name: c.values(own + low) for c, own, low in zip(columns, codes, box.lows, strict=True)}
+    return pa.table(values), box.counts.ravel()[places]
 
 
 def _worded(kind: pa.DataType) -> bool:
@@ -83,14 +83,12 @@ class _Words:
     def _part(self, chunk: pa.Array) -> Codes:
         if not pa.types.is_dictionary(chunk.type):
             chunk = chunk.dictionary_encode()
-        words, indices = chunk.dictionary.to_pylist(), chunk.indices
-        if chunk.null_count:
-            words, indices = [*words, None], indices.fill_null(len(words))
+        words, places = words_of(chunk)
         with self._lock:
-            own = np.array([self._known.setdefault(word, len(self._known)) for word in words], np.int32)
+            own = np.array([self._known.setdefault(word, len(self._known)) for word in words.to_pylist()], np.int32)
         if len(self._known) > MOST_WORDS:
             raise _TooManyError
-        return np.asarray(own.take(indices.to_numpy(zero_copy_only=False), mode="clip"))
+        return np.asarray(own.take(places, mode="clip"))
 
     def values(self, codes: npt.NDArray[np.intp]) -> pa.Array:
         """The values of codes."""
@@ -153,26 +151,17 @@ def _demand(sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-Head = tuple[Path, pq.FileMetaData]
-
-
-def _over_files(heads: Sequence[Head], columns: Sequence[_Words | _Numbers]) -> _Box | None:
+def _over_files(files: Sequence[File], columns: Sequence[_Words | _Numbers]) -> _Box | None:
     """The first row group tells whether it is worth it; the others are counted side by side."""
-    tasks = [(head, groups) for head in heads for groups in _tasks(head[1], len(columns))]
+    tasks = [(file, groups) for file in files for groups in _together(file.footer, len(columns))]
     if not tasks:
         return None
-    (head, (first, *others)), *rest = tasks
-    box = _box(head, [first], columns)
-    pool = ThreadPoolExecutor(pa.cpu_count())
-    try:
-        for more in pool.map(lambda task: _box(task[0], task[1], columns), [(head, others), *rest] if others else rest):
-            box = box.plus(more)
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return box
+    (file, (first, *others)), *rest = tasks
+    left = [(file, others), *rest] if others else rest
+    return added_up(lambda task: _box(task, columns), left, _Box.plus, _box((file, [first]), columns))
 
 
-def _tasks(metadata: pq.FileMetaData, columns: int) -> list[list[int]]:
+def _together(metadata: pq.FileMetaData, columns: int) -> list[list[int]]:
     """Row groups that are counted together."""
     found: list[list[int]] = []
     held = AT_ONCE
@@ -189,12 +178,9 @@ def _tasks(metadata: pq.FileMetaData, columns: int) -> list[list[int]]:
     return found
 
 
-def _box(head: Head, groups: Sequence[int], columns: Sequence[_Words | _Numbers]) -> _Box:
-    path, metadata = head
+def _box(task: Task, columns: Sequence[_Words | _Numbers]) -> _Box:
     words = [column.name for column in columns if isinstance(column, _Words)]
-    # read by this thread alone: others have row groups of their own
-    with pq.ParquetFile(path, metadata=metadata, read_dictionary=words, pre_buffer=False) as file:
-        rows = file.read_row_groups(groups, columns=[column.name for column in columns], use_threads=False)
+    rows = read(task, [column.name for column in columns], words)
     coded = [column.codes(rows.column(column.name)) for column in columns]
     sizes = _demand([size for _, size, _ in coded])
     places = np.zeros(rows.num_rows, np.int32)

@@ -3,21 +3,18 @@
 A question about perturbed columns alone needs no SQL over the rows. Each column becomes the number of its cell by ONE lookup in a table
 over its values (for words over the dictionary that the file has anyway), the numbers are added into one place for each row, and the
 places are counted. An engine that compares values and groups rows takes about twice as long, and three times with words.
-
-Row groups are counted by as many threads as there are processors, so memory follows the largest of them, not the table.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from scumble.domain import Domain, Grid, is_text
 from scumble.engines.engine import Axis
+from scumble.engines.row_groups import added_up, files_at, read, words_of
 from scumble.errors import SchemaError
 
 MOST_CELLS = 1 << 16
@@ -86,10 +83,8 @@ class _Column:
         """What each row adds."""
         if not pa.types.is_dictionary(values.type):
             return np.asarray(self.adds.take(self.domain.encode(values, self.name)))
-        words, indices = values.dictionary, values.indices
-        if values.null_count:
-            words, indices = pa.concat_arrays([words, pa.nulls(1, words.type)]), indices.fill_null(len(words))
-        return np.asarray(self.adds[self.domain.encode(words, self.name)].take(indices.to_numpy(), mode="clip"))
+        words, places = words_of(values)
+        return np.asarray(self.adds[self.domain.encode(words, self.name)].take(places, mode="clip"))
 
 
 class _Numbers(_Column):
@@ -142,29 +137,11 @@ class _Ranges(_Column):
 
 
 def _over_groups(files: Sequence[Path], columns: Sequence[_Column], cells: int) -> Counts:
+    names = [column.name for column in columns]
     words = [column.name for column in columns if is_text(column.domain.type)]
-    total = np.zeros(cells, dtype=np.int64)
-
-    def count(group: tuple[Path, pq.FileMetaData, int]) -> Counts:
-        path, metadata, place = group
-        # read by this thread alone: others have row groups of their own
-        with pq.ParquetFile(path, metadata=metadata, read_dictionary=words, pre_buffer=False) as file:
-            rows = file.read_row_group(place, columns=[column.name for column in columns], use_threads=False)
-        return _counted(rows, columns, cells)
-
-    pool = ThreadPoolExecutor(pa.cpu_count())
-    try:
-        for counts in pool.map(count, _groups(files)):
-            total += counts
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return total
-
-
-def _groups(files: Sequence[Path]) -> list[tuple[Path, pq.FileMetaData, int]]:
-    """The row groups of files."""
-    heads = [(path, pq.read_metadata(path)) for path in files]
-    return [(path, head, i) for path, head in heads for i in range(head.num_row_groups)]
+    tasks = [(file, [group]) for file in files_at(files) for group in range(file.footer.num_row_groups)]
+    nothing = np.zeros(cells, dtype=np.int64)
+    return added_up(lambda task: _counted(read(task, names, words), columns, cells), tasks, np.add, nothing)
 
 
 def _counted(rows: pa.Table, columns: Sequence[_Column], cells: int) -> Counts:
