@@ -74,6 +74,29 @@ def test_ranges_of_a_grid_are_counted(name: str, files: list[Path]) -> None:
     assert counts.tolist() == by_hand(files, axes)
 
 
+@pytest.mark.parametrize(
+    ("kind", "first", "step"), [(pa.float32(), 1 << 24, 2), (pa.float64(), 1 << 53, 2), (pa.int64(), 1 << 60, 256)]
+)
+def test_neighbouring_numbers_of_a_type_are_told_apart(
+    kind: pa.DataType, first: int, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Halfway between two of them is one of the two: ranges of such a grid end at its points, whichever way they are counted."""
+    points = [first + step * i for i in range(8)]
+    table = pa.table({"x": pa.array(points * 50).cast(kind, safe=False), "word": ["a", "b"] * 200})
+    grid = {"low": points[0], "high": points[-1], "step": step}
+    release = scumble.publish(
+        table, sensitive=["x", "word"], domains={"x": grid, "word": ["a", "b"]}, retain=0.5, seed=1
+    )
+    x, word = (np.array(release.table().column(name).to_pylist()) for name in ("x", "word"))
+    for i in range(1, 8):
+        sql = f"SELECT COUNT(*) AS n FROM release WHERE x >= {points[i]} AND word = 'a'"
+        by_hand = float((((x >= points[i]) - 0.5 * (8 - i) / 8) / 0.5) @ (((word == "a") - 0.25) / 0.5))
+        assert release.query(sql)["n"].value == pytest.approx([by_hand])
+        with monkeypatch.context() as patch:
+            patch.setattr(DuckDB, "tally", lambda self, axes: None)
+            assert release.query(sql)["n"].value == pytest.approx([by_hand])
+
+
 @pytest.mark.parametrize("name", [name for name in DOMAINS if name not in ("tenth", "half")])
 def test_columns_of_every_type_are_counted(name: str, files: list[Path]) -> None:
     axes = [axis(name, 3), axis("word" if name != "word" else "byte", 4)]

@@ -195,13 +195,10 @@ class Grid(Domain):
         exact = pa.types.is_integer(self.type) or pa.types.is_decimal(self.type)
         if not exact and not pa.types.is_floating(self.type):
             return  # a column of text, say: refused by name when it is read
-        number = np.float64 if exact else self.type.to_pandas_dtype()
-        with np.errstate(over="ignore", invalid="ignore"):
-            gap = float(np.spacing(number(max(abs(low), abs(high)))))
-        try:  # neighbours of the type are `gap` apart where it is coarsest
+        try:
             if exact:
                 pa.array([low, high, low + step], pa.decimal256(76, 38)).cast(self.type)
-            fine = 4 * gap <= float(step) or self._told_apart()
+            fine = self.roomy or self._told_apart()
         except (pa.ArrowInvalid, OverflowError):
             fine = False
         if not fine:
@@ -209,6 +206,15 @@ class Grid(Domain):
                 f"a column of type {self.type} cannot hold all points of a grid {low} .. {high} by {step}; "
                 "give the column a wider type, or narrow the grid"
             )
+
+    @property
+    def roomy(self) -> bool:
+        """Whether the type has numbers between any two points, so that one halfway is neither of them."""
+        whole = pa.types.is_integer(self.type) or pa.types.is_decimal(self.type)
+        number = np.float64 if whole else self.type.to_pandas_dtype()
+        with np.errstate(over="ignore", invalid="ignore"):  # neighbours are farthest apart at the largest number
+            gap = float(np.spacing(number(max(abs(Decimal(str(self.low))), abs(Decimal(str(self.high)))))))
+        return 4 * gap <= float(self.step)
 
     def _told_apart(self) -> bool:
         """Whether each point, as it is published, is read as itself again."""

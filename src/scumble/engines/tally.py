@@ -114,12 +114,13 @@ class _Numbers(_Column):
 
 
 class _Ranges(_Column):
-    """Numbers of a grid, which are compared with the ends of ranges; these lie halfway between two points."""
+    """Numbers of a grid, which are compared with the ends of ranges; these lie halfway between two points, or at the first where nothing is between."""
 
     def __init__(self, name: str, domain: Grid, adds: Places) -> None:
         super().__init__(name, domain, adds)
         points, last = domain.numbers, np.flatnonzero(np.diff(adds.astype(np.int64)))
-        self._ends = [float(end) for end in (points[last] + points[last + 1]) / 2]
+        ends = (points[last] + points[last + 1]) / 2 if domain.roomy else points[last]
+        self._ends = [float(end) for end in ends]
         self._steps = np.diff(adds)[last]  # a step down is a large step up: the sum comes round to it
         self._low, self._high = points[0] - (points[1] - points[0]) / 2, points[-1] + (points[1] - points[0]) / 2
 

@@ -107,10 +107,10 @@ def _membership(column: exp.Column, domain: Domain, members: npt.NDArray[np.bool
 
 
 def _run(column: exp.Column, grid: Grid, first: int, last: int) -> exp.Expression:
-    """Neighbouring points of a grid; between fractions the ends lie halfway, so that no two of them need be equal."""
+    """Neighbouring points of a grid; between fractions the ends lie halfway where a number is there, so that no two of them need be equal."""
     whole = pa.types.is_integer(grid.type)
-    half = 0.0 if whole else float(grid.step) / 2
-    numbers = grid.numbers
+    half = float(grid.step) / 2 if not whole and grid.roomy else 0.0
+    numbers = grid.numbers if half or whole else np.asarray(grid.values.cast(pa.float64(), safe=False))
     low, high = (exp.convert(int(x) if whole else float(x)) for x in (numbers[first] - half, numbers[last] + half))
     if first == 0 and last == grid.size - 1:
         return exp.true()
