@@ -50,7 +50,7 @@ class Engine(Protocol):
         """The truth values of predicates on one column each, for each of its values; the published table is not touched."""
 
     def tally(self, axes: Sequence[Axis]) -> npt.NDArray[np.int64] | None:
-        """How many rows lie in each combination of cells, in the order of the axes; None from an engine that only runs statements."""
+        """How many rows lie in each combination of cells, in the order of the axes; None where running the statement is the way."""
 
 
 def truth_case(predicate: exp.Expression, unit: int = 1) -> exp.Expression:

@@ -52,11 +52,9 @@ class Cells:
         """What an engine gives for a question: the counts of cells where that is all, else the lines of its statement."""
         axes = question.axes
         counts = engine.tally(axes) if axes is not None else None
-        return (
-            cls.of_lines(question, engine.run(question.statement))
-            if counts is None
-            else cls.of_counts(question, counts)
-        )
+        if counts is not None:
+            return cls.of_counts(question, counts)
+        return cls.of_lines(question, engine.run(question.statement))
 
     @classmethod
     def of_lines(cls, question: Question, lines: pa.Table) -> "Cells":

@@ -9,6 +9,7 @@ from sqlglot import exp
 from scumble.domain import Domain
 from scumble.engines.counted import CountedFiles, Summed
 from scumble.errors import QueryError
+from scumble.query.normalize import conjuncts
 from scumble.query.parse import Aggregate, written
 from scumble.query.suppressed import Span
 
@@ -70,7 +71,7 @@ def possible(
     names = {column.name for column in value.find_all(exp.Column)}
     if not names or not names <= set(declared) or prod(declared[name].size for name in names) > MOST_PAIRS:
         return _of_constants(value, files)
-    own = [part for part in _parts(where) if {c.name for c in part.find_all(exp.Column)} <= names]
+    own = [part for part in conjuncts(where) if {c.name for c in part.find_all(exp.Column)} <= names]
     among = [pa.table({name: declared[name].values}) for name in names]
     ends = files.ends(value, exp.and_(*own) if own else None, among)
     return ends or ((0.0, 0.0) if aggregate.kind == "sum" else (nan, nan))  # no row can match
@@ -90,10 +91,3 @@ def _of_constants(value: exp.Expression, files: CountedFiles) -> Span | None:
     if not inner.find(exp.Column):
         return files.ends(inner, None, [pa.table({"one": [1]})]) or (0.0, 0.0)
     return (0.0, 1.0) if files.kind(inner) == "BOOLEAN" else None
-
-
-def _parts(where: exp.Expression | None) -> list[exp.Expression]:
-    """The conditions of which all have to hold."""
-    if where is None:
-        return []
-    return [part.copy() for part in where.flatten()] if isinstance(where, exp.And) else [where.copy()]

@@ -45,7 +45,7 @@ class Linear:
             self.tuples + other.tuples,
         )
 
-    def times(self, weight: "Floats | float") -> "Linear":
+    def times(self, weight: Floats | float) -> "Linear":
         """The same with all weights multiplied."""
         square, tuples = np.square(weight), np.where(np.equal(weight, 0), 0.0, self.tuples)
         return Linear(

@@ -5,7 +5,8 @@ values have in their steps, for an expression E that rises or falls with v all t
 
     SUM(E(v)) lies between SUM(E(l)) and SUM(E(u)),      AVG(E(v)) between AVG(E(l)) and AVG(E(u))
 
-and the same where numbers were put together and published as the smallest of them, u the largest. So the question is asked three times in one: in the middles, which is the answer, at the lower and at the upper ends, whose intervals hold its own.
+and the same where numbers were put together and published as the smallest of them, u the largest. So the question is asked three times in one: in
+the middles, which is the answer, at the lower and at the upper ends, whose intervals hold its own.
 """
 
 from collections.abc import Callable, Mapping, Sequence

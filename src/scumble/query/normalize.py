@@ -205,6 +205,10 @@ def _tree(part: exp.Expression, domains: dict[str, Domain], asked: Asked, notes:
     )
 
 
+CONDITION = (exp.Predicate, exp.Connector, exp.Not)
+"""What a side of a comparison is where conditions are compared."""
+
+
 def _spelt_out(part: exp.Expression, tree: Callable[[exp.Expression], Node]) -> Node | None:
     """Conditions that are equal or not, IS TRUE, FALSE or NULL, and CASE, by AND, OR, NOT and IS TRUE; None where it is none of these."""
     if isinstance(part, exp.EQ | exp.NEQ) and any(
@@ -232,7 +236,9 @@ def _spelt_out(part: exp.Expression, tree: Callable[[exp.Expression], Node]) -> 
     return None
 
 
-CONDITION = (exp.Predicate, exp.Connector, exp.Not)
+NAMES = (exp.EQ, exp.NEQ, exp.In)
+RANGES = (*NAMES, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
+"""Comparisons in which a word, and a number, is one that the column should have."""
 
 
 def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[str]) -> None:
@@ -248,10 +254,6 @@ def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[s
         listed = [str(v) for v in domain.listed]
         words = [literal.name for literal in _compared(part, NAMES) if literal.is_string]
         notes.extend(f"{w!r} is not a value of {name!r}{did_you_mean(w, listed)}" for w in words if w not in listed)
-
-
-NAMES = (exp.EQ, exp.NEQ, exp.In)
-RANGES = (*NAMES, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 
 
 def _compared(part: exp.Expression, ways: tuple[type[exp.Expression], ...]) -> list[exp.Literal]:

@@ -76,23 +76,27 @@ def of_average(part: Stratum, place: int, ratio: Ratio) -> Even:
     A count of which nothing is seen may still be half a row's weight, squared, away.
     """
     numbers = part.cells.numbers
-    tables = replace(of_count(part, numbers(f"v{place}_n"), None), most=EVEN)
+    ranges, matching, few = _matching(part, place)
     shape, ones = ratio.numerator.value.shape, part.over(numbers(f"v{place}_n"))
-    variance = np.maximum(ratio.denominator.variance, 0) + (tables.ranges**2 / 2).reshape(shape)
+    variance = np.maximum(ratio.denominator.variance, 0) + (ranges**2 / 2).reshape(shape)
     each = quotient(variance, ones)
     top = Moments(ratio.numerator.value, each * part.over(numbers(f"v{place}_q")))
     bottom = Moments(ratio.denominator.value, variance)
-    matching = (tables.published * tables.counted).sum(axis=1)
-    few = tables.few(matching) & (matching < SEEN)
-    return Even(Ratio(top, bottom, each * part.over(numbers(f"v{place}_s"))), few)
+    return Even(Ratio(top, bottom, each * part.over(numbers(f"v{place}_s"))), few & (matching < SEEN))
 
 
 def carrying(part: Stratum, place: int) -> Tensor:
     """The published rows that carry a sum, matching ones times (sum t)^2 / (n sum t^2), where few rows decide; elsewhere they are enough."""
     first, second, ones = (part.over(part.cells.numbers(f"v{place}_{name}")).reshape(-1) for name in "sqn")
+    _, matching, few = _matching(part, place)
+    return np.where(few, matching * quotient(first**2, ones * second), np.inf)
+
+
+def _matching(part: Stratum, place: int) -> tuple[Tensor, Tensor, Flags]:
+    """For each row of the answer how much one row can change the count of those with a number, how many are published as matching, and whether few decide."""
     tables = replace(of_count(part, part.cells.numbers(f"v{place}_n"), None), most=EVEN)
     matching = (tables.published * tables.counted).sum(axis=1)
-    return np.where(tables.few(matching), matching * quotient(first**2, ones * second), np.inf)
+    return tables.ranges, matching, tables.few(matching)
 
 
 def _by_state(part: Stratum, sums: Vector) -> Tensor:
