@@ -1,6 +1,8 @@
 """SUM, AVG and COUNT(x) of counted tuples: against tuple-by-tuple arithmetic, and bounds against all that suppressed rows could be."""
 
+import datetime
 from collections import Counter
+from decimal import Decimal
 from itertools import product
 from typing import Any
 
@@ -77,7 +79,7 @@ def test_sums_of_one_sign_end_where_every_tuple_has_k_rows() -> None:
     )
     assert len(rows) > 10
     for row in rows:
-        assert row["s_low"] == max(10 * values[row["g"]], row["s_low"])
+        assert row["s_low"] >= 10 * values[row["g"]]
         assert (row["t_low"], row["t"], row["t_high"]) == pytest.approx((-row["s_high"], -row["s"], -row["s_low"]))
     assert any(row["s_low"] == 10 * values[row["g"]] for row in rows)
 
@@ -250,8 +252,6 @@ def test_domains_read_off_the_data_are_not_published(rows: pa.Table) -> None:
 
 
 def test_decimals_and_floats_are_summed() -> None:
-    from decimal import Decimal
-
     decimals = [Decimal("1.25"), Decimal("2.50")]
     domains = {"d": decimals, "f": {"low": 0, "high": 1, "step": 0.1}}
     table = pa.table({"d": decimals[:1] * 50, "f": [0.1] * 50})
@@ -327,8 +327,6 @@ def test_an_average_lies_among_the_values_of_its_tuples() -> None:
     ],
 )
 def test_bad_questions_are_refused_by_name(asked: str, match: str) -> None:
-    import datetime
-
     table = pa.table(
         {"g": ["a"] * 9, "x": [1] * 9, "d": [datetime.date(2020, 1, 1)] * 9, "f": [1.0] * 6 + [float("nan")] * 3}
     )

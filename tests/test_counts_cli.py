@@ -25,25 +25,18 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "t.parquet"
 
 
-def test_publish_show_query_verify(source: Path, tmp_path: Path) -> None:
-    out = str(tmp_path / "r")
-    given = [
-        "--mechanism",
-        "noisy_counts",
-        "--epsilon",
-        "1",
-        "--set",
-        "k=10",
-        "--set",
-        "delta=1e-5",
-        "--set",
-        "total=5000",
-    ]
-    done = run.invoke(
-        app, ["publish", str(source), *given, "--coarsen", "age=bins:30", "-o", out, "--insecure-seed", "1"]
-    )
+def published(source: Path, folder: Path) -> tuple[str, str]:
+    """A release of noisy counts, and what was printed."""
+    settings = [part for each in ("k=10", "delta=1e-5", "total=5000") for part in ("--set", each)]
+    given = ["--mechanism", "noisy_counts", "--epsilon", "1", *settings, "--coarsen", "age=bins:30"]
+    done = run.invoke(app, ["publish", str(source), *given, "-o", str(folder / "r"), "--insecure-seed", "1"])
     assert done.exit_code == 0, done.output
-    assert "semantic 10-anonymity" in done.output.lower()
+    return str(folder / "r"), done.output
+
+
+def test_publish_show_query_verify(source: Path, tmp_path: Path) -> None:
+    out, told = published(source, tmp_path)
+    assert "semantic 10-anonymity" in told.lower()
     assert run.invoke(app, ["verify", out]).exit_code == 0
     assert "not covered" in run.invoke(app, ["show", out]).output
     asked = run.invoke(app, ["query", out, "SELECT sex, COUNT(*) AS n FROM release GROUP BY sex", "--format", "json"])
@@ -125,20 +118,7 @@ def test_plan_tells_how_frequent_a_tuple_has_to_be(source: Path, tmp_path: Path)
 
 def test_numbers_are_printed_whole_however_many_there_are(source: Path, tmp_path: Path) -> None:
     """Four averages with intervals and bounds are wider than the page: lines grow, digits stay."""
-    out = str(tmp_path / "r")
-    given = [
-        "--mechanism",
-        "noisy_counts",
-        "--epsilon",
-        "1",
-        "--set",
-        "k=10",
-        "--set",
-        "delta=1e-5",
-        "--set",
-        "total=5000",
-    ]
-    run.invoke(app, ["publish", str(source), *given, "--coarsen", "age=bins:30", "-o", out, "--insecure-seed", "1"])
+    out, _ = published(source, tmp_path)
     shares = ", ".join(f"AVG(CASE WHEN age < {age} THEN 1 ELSE 0 END) AS below_{age}" for age in (20, 30, 60, 70))
     asked = f"SELECT sex, {shares} FROM release GROUP BY sex"
     lines = run.invoke(app, ["query", out, asked]).output.splitlines()

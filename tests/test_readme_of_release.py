@@ -4,6 +4,7 @@ import re
 import warnings
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -96,8 +97,6 @@ def test_no_value_ends_the_block_that_it_stands_in(how: dict[str, Any], first: i
 
 def test_the_statement_between_longer_fences_runs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The example's condition is on the value with the fence in it; the SQL of the README and scumble give the same estimate."""
-    import duckdb
-
     values = [*ESCAPES[:1], "b", "c"]
     draw = np.random.default_rng(1)
     how: dict[str, Any] = {
