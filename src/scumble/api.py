@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pydantic import ValidationError
 
-from scumble.domain import is_text
 from scumble.entropy import Entropy
 from scumble.errors import ParameterError, SchemaError, did_you_mean
 from scumble.keyed import read_key
+from scumble.kinds import is_text
 from scumble.problems import first_problem
 from scumble.progress import Progress
 from scumble.release.encode import published_type

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.errors import SchemaError
+from scumble.kinds import decoded
 from scumble.mechanisms.recoding import Recoding, groups, hierarchy
 from scumble.parameters import number
 from scumble.schema import Coarsen
@@ -35,7 +36,7 @@ def coarsen(column: pa.Array, how: Coarsen, name: str) -> pa.Array:
         if how.edges is not None:
             return _edges(column, how.edges)
         if how.prefix is not None:
-            return pc.utf8_slice_codeunits(_plain(column).cast(pa.string()), 0, how.prefix)
+            return pc.utf8_slice_codeunits(decoded(column).cast(pa.string()), 0, how.prefix)
         return pc.floor_temporal(column, unit=how.date)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         told = ", ".join(f"{k} = {v}" for k, v in how.model_dump(exclude_none=True).items())
@@ -89,7 +90,3 @@ def _edge(edge: float) -> str:
     """A number as a label has it: with all its digits, and without a power of ten as long as people would write it so."""
     short = f"{edge:g}"
     return short if float(short) == edge and "e+" not in short else f"{edge:.15g}"
-
-
-def _plain(column: pa.Array) -> pa.Array:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

@@ -4,7 +4,6 @@ A domain turns values into codes 0..m-1 and back. Whatever is outside it is refu
 could never have produced would be known to be true.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,33 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.errors import NotOnGrid, SchemaError
+from scumble.kinds import is_number
 
 LARGEST_GRID = 10_000_000
 
 Codes = npt.NDArray[np.unsignedinteger]
-
-
-def named_type(name: str) -> pa.DataType:
-    """The Arrow type that calls itself so.
-
-    >>> named_type("int8"), named_type("decimal128(8, 2)"), named_type("timestamp[ms, tz=UTC]")
-    (DataType(int8), Decimal128Type(decimal128(8, 2)), TimestampType(timestamp[ms, tz=UTC]))
-    """
-    if made := re.fullmatch(r"(decimal\d+)\((\d+), (-?\d+)\)", name):
-        return getattr(pa, made[1])(int(made[2]), int(made[3]))
-    if made := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name):
-        return pa.timestamp(made[1], made[2])
-    return pa.type_for_alias(name)
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of that type holds text."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of that type holds numbers."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 class Domain(ABC):

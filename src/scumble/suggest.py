@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.domain import is_text
 from scumble.errors import TableError
+from scumble.kinds import decoded, is_text
 from scumble.parameters import plain
 from scumble.progress import Progress
 from scumble.release.encode import published_type
@@ -52,7 +52,7 @@ class Seen:
 
     def add(self, column: pa.Array) -> None:
         """One more batch."""
-        plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        plain = decoded(column)
         self.missing += plain.null_count
         if pa.types.is_nested(plain.type):
             plain = pa.array([str(value) for value in plain.to_pylist()])

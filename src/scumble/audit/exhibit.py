@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scumble.errors import SchemaError, did_you_mean
+from scumble.kinds import decoded
 from scumble.release.encode import published_type
 from scumble.release.groups import distinct_lines
 from scumble.release.manifest import Manifest
@@ -196,7 +197,7 @@ def together(names: Sequence[str], *tables: pa.Table) -> tuple[list[Codes], int]
 def _joined(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
     if words := _of_words(columns):
         return words
-    plain = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in columns]
+    plain = [decoded(c) for c in columns]
     plain = [_flat(c) for c in plain]
     kinds = {c.type for c in plain}
     if len(kinds) > 1:

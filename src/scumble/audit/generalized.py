@@ -20,6 +20,7 @@ import pyarrow as pa
 from scumble.audit.case import Case
 from scumble.audit.exhibit import Codes, together
 from scumble.audit.finding import Finding
+from scumble.kinds import decoded
 
 NAME = "generalised rows"
 
@@ -80,7 +81,7 @@ def _fitting(published: pa.Table, people: pa.Table) -> Codes:
 def coded(column: pa.ChunkedArray) -> tuple[list[Any], Codes]:
     """The different values of a column, a missing one among them, and the place of each row's; Parquet may hold them coded already."""
     whole = column.combine_chunks()
-    plain = whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
+    plain = decoded(whole)
     coded = plain.dictionary_encode(null_encoding="encode")
     return coded.dictionary.to_pylist(), coded.indices.to_numpy()
 

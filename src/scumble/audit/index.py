@@ -19,7 +19,7 @@ from scumble.audit.digests import digest_of_numbers
 from scumble.audit.exhibit import Codes, together
 from scumble.audit.finding import Finding, Z
 from scumble.audit.readings import Numbers, readings
-from scumble.domain import is_text
+from scumble.kinds import decoded, is_text
 
 NAME = "leaked index"
 
@@ -56,16 +56,12 @@ def attack(case: Case) -> Finding | None:
 
 def _numbered(case: Case, name: str) -> str | None:
     """How a column gives the order away."""
-    column = _plain(case.exhibit.table.column(name))
+    column = decoded(case.exhibit.table.column(name))
     (codes,), count = together([name], case.exhibit.table)
     different = count / len(codes)
     if different < (READ if is_text(column.type) else DIFFERENT) or column.null_count:
         return None
     return _sequence(column) or _disguised(column) or (_by_raw(case, name, codes) if different >= DIFFERENT else None)
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _sequence(column: pa.ChunkedArray) -> str | None:
@@ -116,7 +112,7 @@ def _by_raw(case: Case, name: str, codes: Codes) -> str | None:
 def _orders_raw(case: Case, name: str) -> str | None:
     """A column of the raw table that has the order of its rows. Measured numbers may be what it is sorted by, and are left to `order`."""
     assert case.raw is not None
-    column = _plain(case.raw.column(name))
+    column = decoded(case.raw.column(name))
     if pa.types.is_floating(column.type) or column.null_count or len(column) < FEWEST:
         return None
     (codes,), count = together([name], case.raw)

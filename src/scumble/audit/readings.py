@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.domain import is_text
+from scumble.kinds import is_text
 
 Numbers = npt.NDArray[np.int64]
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.coarsen import coarsen
-from scumble.domain import named_type
+from scumble.kinds import decoded, named_type
 from scumble.release.manifest import ColumnRecord, Manifest, representative
 
 
@@ -19,7 +19,7 @@ def recoded(raw: pa.Table, manifest: Manifest) -> pa.Table:
 def _as_published(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
     if record.coarsened is None and not record.merged:
         return column
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    plain = decoded(column)
     if record.coarsened is not None:
         plain = pa.chunked_array([coarsen(chunk, record.coarsened, record.name) for chunk in plain.chunks])
     return merged(plain, record) if record.merged else plain

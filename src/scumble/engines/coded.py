@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from scumble.domain import is_text
 from scumble.engines.row_groups import File, Task, added_up, files_at, read, words_of
+from scumble.kinds import is_text
 
 MOST_CELLS = 1 << 20
 """Combinations of values, at most."""

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.domain import Domain, Grid, is_text
+from scumble.domain import Domain, Grid
 from scumble.engines.engine import Axis
 from scumble.engines.row_groups import added_up, files_at, read, words_of
 from scumble.errors import SchemaError
+from scumble.kinds import is_text
 
 MOST_CELLS = 1 << 16
 """Combinations, at most: beyond, the places of a row group are more than fit a processor's cache."""

@@ -13,6 +13,7 @@ from scumble.engines.engine import TABLE
 from scumble.engines.sql import quoted
 from scumble.evaluate.distances import earth_movers, hellinger, kullback_leibler, shares, total_variation
 from scumble.evaluate.truth import Truth
+from scumble.kinds import decoded
 from scumble.mechanisms.utility import record_utility
 from scumble.release.release import Release
 
@@ -102,13 +103,9 @@ def _measured(release: Release, truth: Truth, name: str) -> tuple[float, int]:
 
 def _alone(table: pa.Table, public: Sequence[str]) -> pa.Table:
     """The rows whose public columns no other row has."""
-    plain = pa.table({name: _plain(table.column(name)) for name in table.column_names})
+    plain = pa.table({name: decoded(table.column(name)) for name in table.column_names})
     grouped = plain.group_by(list(public)).aggregate([([], "count_all"), (plain.column_names[-1], "min")])
     alone = grouped.filter(pa.compute.equal(grouped.column("count_all"), 1)).drop_columns(["count_all"])
     return alone.rename_columns(
         [name.removesuffix("_min") if name == f"{plain.column_names[-1]}_min" else name for name in alone.column_names]
     )
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

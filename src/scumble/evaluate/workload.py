@@ -16,12 +16,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.domain import is_number
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import listed, quoted
 from scumble.entropy import Entropy, Stream
 from scumble.errors import ParameterError
 from scumble.evaluate.truth import Truth
+from scumble.kinds import is_number
 from scumble.mechanisms.draws import below
 from scumble.parameters import number
 

@@ -16,9 +16,10 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from scumble.channel import Channel
-from scumble.domain import Domain, is_number
+from scumble.domain import Domain
 from scumble.engines.engine import TABLE
 from scumble.errors import InputError
+from scumble.kinds import decoded, is_number
 from scumble.learn.source import Source
 
 MOST_CATEGORIES = 1000
@@ -65,7 +66,7 @@ class Axis:
         if self.thresholds is not None:
             return np.searchsorted(self.thresholds, self._numbers(column), side="right").astype(np.intp)
         assert self.values is not None
-        plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        plain = decoded(column)
         try:
             found = pc.index_in(plain.cast(self.values.type), value_set=self.values)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -129,7 +130,7 @@ def category_axis(source: Source, name: str) -> Axis:
             f"column {name!r} has {len(values):,} values, more than the {MOST_CATEGORIES:,} categories a tree works with; "
             "coarsen it, or leave it out"
         )
-    values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    values = decoded(values)
     order = pc.sort_indices(values).to_numpy()
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))

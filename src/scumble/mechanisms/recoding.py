@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.errors import ParameterError, SchemaError
+from scumble.kinds import decoded
 from scumble.parameters import plain
 
 Range = tuple[float, float]
@@ -41,7 +42,7 @@ class Recoding:
         ...
         scumble.errors.SchemaError: column 'disease': the recoding has no place for 'gout'; add it
         """
-        plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        plain = decoded(column)
         places = pc.index_in(plain, value_set=self._listed(plain.type, name))
         missed = pc.and_(pc.is_null(places), pc.is_valid(plain))
         if pc.any(missed).as_py():

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.domain import is_text
+from scumble.kinds import is_text
 from scumble.release.manifest import FileRecord
 from scumble.release.write import PART_ROWS, file_record, parquet_writer
 

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.coarsen import coarsen
-from scumble.domain import Domain, is_text
+from scumble.domain import Domain
+from scumble.kinds import is_text
 from scumble.schema import ColumnSpec, Spec
 from scumble.tables import Table
 

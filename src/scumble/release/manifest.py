@@ -21,8 +21,9 @@ from pydantic import Field, ValidationError
 
 from scumble.channel import Channel
 from scumble.coins import Coins, spread
-from scumble.domain import Categories, Domain, Grid, named_type
+from scumble.domain import Categories, Domain, Grid
 from scumble.errors import ChangedRelease, ReleaseError
+from scumble.kinds import named_type
 from scumble.privacy.guarantee import Guarantee
 from scumble.problems import first_problem
 from scumble.schema import Coarsen, Model

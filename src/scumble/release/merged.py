@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from scumble.domain import is_text
 from scumble.errors import SchemaError, did_you_mean
+from scumble.kinds import is_text
 from scumble.mechanisms.generalize import Groups as Labels
 from scumble.mechanisms.generalize import merge
 from scumble.mechanisms.sps import Settings

@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.coarsen import resolved
-from scumble.domain import Codes, is_text
+from scumble.domain import Codes
 from scumble.errors import ParameterError, SchemaError, TableError
+from scumble.kinds import is_text
 from scumble.mechanisms.baselines.perturbed_generalization import HIGH, LOW, SIZE, Generalized, generalize
 from scumble.release.copies import write_copies
 from scumble.release.encode import PublicColumn, published_type

@@ -13,6 +13,7 @@ import pyarrow as pa
 from scumble.coarsen import coarsen, resolved
 from scumble.engines.counting import COUNT, count_tuples
 from scumble.errors import InputError, ParameterError, SchemaError
+from scumble.kinds import decoded
 from scumble.release.encode import published_type
 from scumble.release.manifest import ColumnRecord, DomainRecord
 from scumble.release.press import Job
@@ -39,7 +40,7 @@ class Recoder:
     def column(self, name: str, values: pa.Array | pa.DataType) -> pa.Array:
         """Some values of a column, or none of a type."""
         column = pa.array([], values) if isinstance(values, pa.DataType) else values
-        column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        column = decoded(column)
         if pa.types.is_nested(column.type):
             raise SchemaError(
                 f"column {name!r} is of type {column.type}, which has no order; drop it, or take it apart"

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scumble.domain import is_text
 from scumble.entropy import Entropy
+from scumble.kinds import is_text
 from scumble.progress import Progress
 from scumble.release.encode import Column, PublicColumn, SensitiveColumn, decode_table, published_type
 from scumble.release.manifest import FileRecord

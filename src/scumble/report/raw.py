@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from scumble.domain import is_text, named_type
+from scumble.kinds import is_text, named_type
 from scumble.release.manifest import Manifest
 from scumble.tables import CsvTable, Table, read
 

@@ -1,0 +1,41 @@
+"""Kinds of columns: what a column holds, however Arrow stores it."""
+
+import re
+
+import pyarrow as pa
+
+
+def named_type(name: str) -> pa.DataType:
+    """The Arrow type that calls itself so.
+
+    >>> named_type("int8"), named_type("decimal128(8, 2)"), named_type("timestamp[ms, tz=UTC]")
+    (DataType(int8), Decimal128Type(decimal128(8, 2)), TimestampType(timestamp[ms, tz=UTC]))
+    """
+    if made := re.fullmatch(r"(decimal\d+)\((\d+), (-?\d+)\)", name):
+        return getattr(pa, made[1])(int(made[2]), int(made[3]))
+    if made := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name):
+        return pa.timestamp(made[1], made[2])
+    return pa.type_for_alias(name)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of that type holds text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column of that type holds numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The values of a column that may hold the places of words.
+
+    >>> decoded(pa.array(["b", None]).dictionary_encode()).to_pylist()
+    ['b', None]
+    """
+    if not pa.types.is_dictionary(column.type):
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type)
+    return column.dictionary_decode()
