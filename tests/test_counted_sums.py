@@ -196,6 +196,20 @@ def test_shares_have_bounds_without_a_declared_domain() -> None:
     assert (row["two_least"], row["two_bound"]) == (32, 38)
 
 
+def test_a_case_that_is_cast_lies_between_what_its_numbers_are_cast_to() -> None:
+    """2.5 as a whole number is 3, and -5 as a truth value is true; all three tuples that are rare here match."""
+    table = pa.table({"g": ["a"] * 20 + ["b"] * 20 + ["c", "d", "e"], "x": [0] * 43})
+    release = exactly(table, settings={"total": 43})
+    whole = "CAST(CASE WHEN g <> 'a' THEN 2.5 ELSE 0.4 END AS INT)"
+    truth = "CASE WHEN g <> 'a' THEN -5 ELSE 0 END::BOOLEAN"
+    asked = f"SELECT SUM({whole}) AS s, AVG({whole}) AS a, SUM({truth}) AS t, AVG(CAST({whole} AS DOUBLE)) AS d FROM release"
+    (row,) = release.query(asked).to_list()
+    assert (row["s"], row["s_least"], row["s_bound"]) == (60, 60, 69)
+    assert (row["t"], row["t_least"], row["t_bound"]) == (20, 20, 23)
+    for name in "ad":
+        assert [row[name + end] for end in ("", "_least", "_bound")] == pytest.approx([60 / 40, 60 / 43, 69 / 43])
+
+
 def test_expressions_of_several_columns_have_the_bounds_of_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """3 rows are suppressed: x - y is at most 4 - 1 in each of them, and where x < 2 it is at most 1 - 1."""
     table = pa.table({"x": SMALL["x"], "y": [1] * 16 + [2, 2, 3]})

@@ -79,15 +79,26 @@ def possible(
 
 def _of_constants(value: exp.Expression, files: CountedFiles) -> Span | None:
     """What a value can be that has numbers of the question only: a constant, a truth value, a CASE that chooses among them."""
+    constants = _constants(value, files)
+    if constants is None:
+        return None
+    ends = [files.ends(each, None, [pa.table({"one": [1]})]) for each in constants]
+    known = [each for each in ends if each is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if known else (0.0, 0.0)
+
+
+def _constants(value: exp.Expression, files: CountedFiles) -> list[exp.Expression] | None:
+    """All that it can be; of a CASE that is cast, what each of its numbers is cast to: 2.5 as a whole number is 3."""
     inner = value.unnest()
     if isinstance(inner, exp.Case):
-        spans = [_of_constants(each.args["true"], files) for each in inner.args["ifs"]]
-        if (default := inner.args.get("default")) is not None:
-            spans.append(_of_constants(default, files))
-        known = [span for span in spans if span is not None]
-        return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(spans) else None
-    if isinstance(inner, exp.Cast) and inner.find(exp.Column):
-        return _of_constants(inner.this, files)
+        branches = [each.args["true"] for each in inner.args["ifs"]]
+        branches += [default] if (default := inner.args.get("default")) is not None else []
+        found = [_constants(branch, files) for branch in branches]
+        known = [constants for constants in found if constants is not None]
+        return [each for constants in known for each in constants] if len(known) == len(found) else None
     if not inner.find(exp.Column):
-        return files.ends(inner, None, [pa.table({"one": [1]})]) or (0.0, 0.0)
-    return (0.0, 1.0) if files.kind(inner) == "BOOLEAN" else None
+        return [inner]
+    if isinstance(inner, exp.Cast):
+        within = _constants(inner.this, files)
+        return [type(inner)(**{**inner.args, "this": each.copy()}) for each in within] if within is not None else None
+    return [exp.true(), exp.false()] if files.kind(inner) == "BOOLEAN" else None
