@@ -199,3 +199,17 @@ def test_what_is_told_by_the_choice_is_what_was_asked_for(spec: Path) -> None:
     by_posterior = str(advise(spec, posterior="0.7", repetitions=0))
     assert "this accuracy" not in by_posterior
     assert "just enough for this posterior" in by_posterior
+
+
+def test_values_that_are_too_common_to_be_protected_are_named(spec: Path) -> None:
+    """With rho1 a posterior is about the rarer values alone, and the advice leaves the others as they are: whoever publishes has to know which."""
+    text = spec.read_text()
+    without = advise(spec, error=(COMMON, 0.2), repetitions=0)
+    spec.write_text(f"{text}[privacy]\nrho1 = 0.15\nrho2 = 0.5\n")
+    found = advise(spec, error=(COMMON, 0.2), mechanisms=["fine_grain"], repetitions=0)
+    free = tomllib.loads(found.spec)["settings"]["scores"]
+    assert 0 < len(free) < len(DISEASES)
+    said = f"because more than rho1 = 0.15 of the rows have them: {', '.join(free)};"
+    assert said in repr(found)
+    assert said in found.spec
+    assert "NOT among the protected" not in repr(without) + without.spec

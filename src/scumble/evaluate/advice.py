@@ -39,6 +39,8 @@ class Advice(Shown):
     folder: Path | None
     asked_posterior: bool = False
     """Whether the privacy was given and the accuracy followed, or the other way round."""
+    exempt: Sequence[str] = ()
+    """What is said of values that the posterior is not about."""
 
     @property
     def mechanism(self) -> str:
@@ -65,6 +67,7 @@ class Advice(Shown):
         told = [
             f"Advised: {self.why}",
             f"An attacker who knows the table's shares believes a protected value with at most {self.posterior:.4g}.",
+            *self.exempt,
         ]
         for each in self.foreseen:
             what = "standard error " if math.isfinite(each.error) else ""
@@ -104,6 +107,7 @@ class Advice(Shown):
         parts: list[Part] = [
             Note(self.why),
             Note(beliefs),
+            *(Note(sentence) for sentence in self.exempt),
             self._errors(),
             self._offers(),
             *(Note(note) for note in self.notes),

@@ -75,7 +75,7 @@ def advise(
     folder = Path(table).parent if isinstance(table, str | Path) else None
     notes = [*(seeker.suggestions(best, subject.truth.rows) if wanted else []), *_notes(best, offers, kept)]
     prior = seeker.setter.attacker.prior
-    return Advice(best, why, offers, refused, prior, absolute, kept, notes, folder, not wanted)
+    return Advice(best, why, offers, refused, prior, absolute, kept, notes, folder, not wanted, seeker.setter.exempt)
 
 
 def _notes(best: Offer, offers: Sequence[Offer], kept: dict[str, Met]) -> list[str]:

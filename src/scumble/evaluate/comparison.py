@@ -82,6 +82,8 @@ class Comparison(Shown):
     rows: int
     questions: int
     seed: int
+    exempt: Sequence[str] = ()
+    """What is said of values that the posterior is not about."""
 
     def to_list(self) -> list[dict[str, Any]]:
         """A dictionary for each line."""
@@ -100,7 +102,7 @@ class Comparison(Shown):
 
     def card(self) -> Card:
         """A table for each level, what cannot be compared, and what does not apply."""
-        parts: list[Part] = []
+        parts: list[Part] = [Note(sentence) for sentence in self.exempt]
         levels = dict.fromkeys(line.setting.level for line in self.lines if line.equal)
         best = self.frontier()
         for level in levels:
@@ -178,7 +180,7 @@ def compare(
         else:
             lines.append(_compared(setting, [result for result in results if not isinstance(result, str)]))
     _demand_some(lines, refused)
-    return Comparison(lines, refused, attacker.prior, subject.truth.rows, len(pool), seed)
+    return Comparison(lines, refused, attacker.prior, subject.truth.rows, len(pool), seed, setter.exempt)
 
 
 def _demand_some(found: Sequence[object], refused: dict[str, str]) -> None:

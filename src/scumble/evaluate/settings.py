@@ -33,6 +33,9 @@ CUSTOMARY: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 """The target and the settings of mechanisms with another promise, where the spec does not say."""
 
+NAMED = 12
+"""Values that a sentence names, at most."""
+
 STEPS = 30
 """Halvings of a bisection."""
 
@@ -101,6 +104,21 @@ class Setter:
     def single(self) -> bool:
         """Whether one column is sensitive."""
         return len(self.attacker.columns) == 1
+
+    @property
+    def exempt(self) -> list[str]:
+        """A sentence for each column that has values which no posterior is about, because they are commoner than rho1."""
+        said = []
+        for column in self.attacker.columns:
+            called, protected = names(self.profile.domains[column]), self.attacker.protected(column)
+            common = [str(v) for v, p in zip(called, protected, strict=True) if not p]
+            if common:
+                shown = ", ".join(common[:NAMED]) + (f" and {len(common) - NAMED} more" if len(common) > NAMED else "")
+                said.append(
+                    f"NOT among the protected values of {column!r}, because more than rho1 = {self.attacker.rho1:.4g} of the rows have them: {shown}; "
+                    "without rho1 in the spec all are protected"
+                )
+        return said
 
     def by_gamma(self, mechanism: str, level: float, settings: dict[str, Any] | None = None) -> Spec:
         """The largest gamma whose exact posterior is within the level."""
