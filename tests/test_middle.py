@@ -76,6 +76,11 @@ def test_notes_say_what_was_taken_and_what_the_interval_covers() -> None:
     )
     assert "SUM(cost) takes each value as the middle of its step, 1.25 above the lower end" in cost
     assert "1.25 a row either way" in cost
+    (both,) = published().query("SELECT SUM(age) AS s, AVG(age) AS a, AVG(age) AS again FROM release").notes
+    assert (
+        "SUM(age) and AVG(age) take each value as the middle of its step, 4.5 above the lower end; the interval" in both
+    )
+    assert both.count("middle") == 1
     assert answer.columns == ["a", "sum_cost"]
     text = str(answer)
     assert "surely within" in text

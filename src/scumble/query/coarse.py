@@ -126,12 +126,16 @@ def _complaints(query: Query, columns: Mapping[str, Coarse]) -> Iterator[tuple[s
     for comparison in query.where.find_all(*COMPARISONS) if query.where is not None else ():
         for name in _names(comparison, columns):
             yield from ((name, complaint) for complaint in _compared(comparison, columns[name]))
+    steps = numbers_in_steps(columns)
+    summed: dict[tuple[str, str], tuple[exp.Expression, list[str]]] = {}
     for aggregate in query.aggregates:
         if aggregate.kind == "count" or aggregate.value is None:
             continue
-        for name in _names(aggregate.value, columns):
-            if (own := numbers_in_steps(columns).get(name)) is not None:
-                yield name, _summed(aggregate.kind, aggregate.value, own)
+        for name in (each for each in _names(aggregate.value, columns) if each in steps):
+            kinds = summed.setdefault((name, written(aggregate.value)), (aggregate.value, []))[1]
+            kinds += [aggregate.kind] if aggregate.kind not in kinds else []
+    for (name, _), (value, kinds) in summed.items():
+        yield name, _summed(kinds, value, steps[name])
     for group in query.groups:
         yield from ((name, "") for name in _names(group.expression, columns) if columns[name].steps is not None)
 
@@ -140,16 +144,17 @@ def _names(expression: exp.Expression, columns: Mapping[str, Coarse]) -> list[st
     return list(dict.fromkeys(c.name for c in expression.find_all(exp.Column) if c.name in columns))
 
 
-def _summed(kind: str, value: exp.Expression, own: Steps) -> str:
-    asked = f"{kind.upper()}({written(value)})"
+def _summed(kinds: list[str], value: exp.Expression, own: Steps) -> str:
+    """What to know of the sum of a value, of its average, or of both at once."""
+    asked, one = " and ".join(f"{kind.upper()}({written(value)})" for kind in kinds), len(kinds) == 1
     if monotone(value) is None:
-        return f"{asked} is of the lower ends"
+        return f"{asked} {'is' if one else 'are'} of the lower ends"
     half = own.reach / 2
-    each = "" if kind == "avg" else " a row"
+    each = "" if "sum" not in kinds else " a row"
     wide = f"{shown(half)}{each} either way" if isinstance(value.unnest(), exp.Column) else "wherever that is"
     return (
-        f"{asked} takes each value as the middle of its step, {shown(half)} above the lower end; the interval covers every place in it, "
-        f"{wide}, which ± se does not count"
+        f"{asked} {'takes' if one else 'take'} each value as the middle of its step, {shown(half)} above the lower end; "
+        f"the interval covers every place in it, {wide}, which ± se does not count"
     )
 
 
