@@ -171,6 +171,13 @@ def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
     assert len(run(*arguments, code=2).strip().splitlines()) == 1
 
 
+def test_the_first_screen_says_whole_sentences_and_where_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = CliRunner().invoke(app, ["--help"]).output
+    assert "..." not in text.split("Commands:")[1]
+    assert "scumble demo" in text
+
+
 def test_the_version_is_printed() -> None:
     assert run("--version").strip() == f"scumble {scumble.__version__}"
 

@@ -19,10 +19,26 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    epilog="To see it work: scumble demo. With a table of your own: scumble init TABLE.",
 )
 
-for module in (init, plan, publish, show, query, verify, audit, compare, advise, report, demo):
-    app.command(name=module.__name__.rsplit(".", 1)[-1])(module.command)
+IN_SHORT = {
+    init: "Write a first spec for a table, to be read and edited.",
+    plan: "What a spec will promise, and how exact answers will be.",
+    publish: "Publish a table by a spec, or by flags.",
+    show: "What a release promises, and what it does not cover.",
+    query: "Ask a release in SQL; answers come with intervals.",
+    verify: "Check that a release is what its manifest says.",
+    audit: "Attack a release, or a table that another tool made.",
+    compare: "What each mechanism costs at the same privacy.",
+    advise: "Find the spec for the accuracy that you need.",
+    report: "Write the page to be read and signed.",
+    demo: "Publish a made-up hospital, with the truth beside it.",
+}
+"""A line for each command, in the order of the first screen, where a terminal of 80 columns has room for it."""
+
+for module, line in IN_SHORT.items():
+    app.command(name=module.__name__.rsplit(".", 1)[-1], short_help=line)(module.command)
 
 
 WRONG_USE: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
