@@ -195,6 +195,9 @@ def test_missing_values_follow_sql() -> None:
     def count(condition: str) -> float:
         return float(release.query(f"SELECT COUNT(*) AS n FROM release WHERE {condition}")["n"].value[0])
 
+    for word in ("None", "NULL"):
+        (note,) = release.query(f"SELECT COUNT(*) AS n FROM release WHERE kind = '{word}'").notes
+        assert note == f"'{word}' is not a value of 'kind'; there are: a, b (and missing: IS NULL)"
     assert count("kind = 'a'") == pytest.approx(1000, abs=1)
     assert count("kind <> 'a'") == pytest.approx(500, abs=1)
     assert count("NOT kind = 'a'") == pytest.approx(500, abs=1)
@@ -313,6 +316,8 @@ def test_levels_widen_the_interval(release: scumble.Release) -> None:
     for level in (0, 1, "x"):
         with pytest.raises(ParameterError):
             release.query(sql, level=level)
+    with pytest.raises(ParameterError, match=r"for 95% write 0\.95"):
+        release.query(sql, level=95)
 
 
 REFUSED = {
@@ -326,6 +331,10 @@ REFUSED = {
     "SELECT DISTINCT sex FROM release": "DISTINCT",
     "SELECT COUNT(DISTINCT disease) FROM release": "DISTINCT",
     "SELECT COUNT(*) FROM release WHERE diseas = 'flu'": "did you mean 'disease'",
+    "SELECT COUNT(*) FROM release WHERE \"diseas\" = 'flu'": "did you mean 'disease'",
+    "SELECT COUNT(*) FROM release WHERE disease = \"flu\"": "a text stands in single quotes: 'flu'",
+    "SELECT \"flu\", COUNT(*) FROM release GROUP BY 1": "there are: ",
+    " ; ": "the question is empty",
     "SELECT UPPER(disease), COUNT(*) FROM release GROUP BY 1": "function of the perturbed column 'disease'",
     "SELECT SUM(visits * 2) FROM release": "function of the perturbed column 'visits'",
     "SELECT SUM(disease) FROM release": "needs numbers",

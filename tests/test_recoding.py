@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from scumble.coarsen import coarsen
 from scumble.errors import ParameterError, SchemaError
 from scumble.mechanisms.recoding import fixed_midpoints, frequent, groups, hierarchy, occurrences
 from scumble.privacy.anonymity import Algorithm, Dataset, check_algorithm
+from scumble.schema import Coarsen
 
 ZIPS = [
     ["90210", "902**", "9****", "*"],
@@ -61,6 +63,14 @@ def test_a_value_in_two_groups_is_refused() -> None:
 def test_a_recoding_of_another_type_is_refused() -> None:
     with pytest.raises(SchemaError, match="column 'age' is of type int64"):
         groups({"a": ["x"]}).recode(pa.array([1]), "age")
+
+
+def test_a_date_in_bins_is_told_what_dates_take() -> None:
+    born = pa.array([0]).cast(pa.int32()).cast(pa.date32())
+    with pytest.raises(SchemaError, match="by bins = 10; a date takes date = year"):
+        coarsen(born, Coarsen(bins=10), "born")
+    with pytest.raises(SchemaError, match=r"by bins = 10$"):
+        coarsen(pa.array(["f"]), Coarsen(bins=10), "sex")
 
 
 def test_an_empty_column_stays_empty() -> None:

@@ -40,7 +40,8 @@ def coarsen(column: pa.Array, how: Coarsen, name: str) -> pa.Array:
         return pc.floor_temporal(column, unit=how.date)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         told = ", ".join(f"{k} = {v}" for k, v in how.model_dump(exclude_none=True).items())
-        raise SchemaError(f"column {name!r} of type {column.type} cannot be coarsened by {told}") from None
+        instead = "; a date takes date = year, quarter, month, week or day" if pa.types.is_temporal(column.type) else ""
+        raise SchemaError(f"column {name!r} of type {column.type} cannot be coarsened by {told}{instead}") from None
 
 
 def resolved(how: Coarsen) -> Coarsen:

@@ -81,7 +81,7 @@ def _errors(answer: Estimates) -> Grid:
     keys = answer.groups.slice(0, MOST).to_pylist() if groups else [{}]
     rows = []
     for i, key in enumerate(keys):
-        cells = [str(value) for value in key.values()]
+        cells = ["NULL" if value is None else str(value) for value in key.values()]
         for e in answer.estimates:
             if math.isnan(e.value[i]):  # the average of no rows
                 cells += ["-", "-", "-"]

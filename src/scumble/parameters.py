@@ -39,8 +39,9 @@ def confidence(level: Any) -> float:
     """How often an interval holds the truth."""
     share = number(level, "level")
     if not 0 < share < 1:
+        meant = f"; for {share:g}% write {share / 100:g}" if 1 < share < 100 else ""
         raise ParameterError(
-            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}"
+            f"level is the share of intervals that hold the truth and lies between 0 and 1, not {level}{meant}"
         )
     return share
 

@@ -239,10 +239,12 @@ class Spec(Model):
         if bare:
             raise SchemaError(
                 f"column {bare[0]!r} has no role{f' (nor have {_listed(bare[1:])})' if bare[1:] else ''}; "
-                "say whether it is public, sensitive, identifier or dropped"
+                "say whether it is public, sensitive, identifier or dropped (--drop, or drop=, leaves columns out)"
             )
         if not self.sensitive and self.mechanism not in ALIKE:
-            raise SchemaError("no column is sensitive, so there is nothing to protect; name one")
+            raise SchemaError(
+                "no column is sensitive, so there is nothing to protect; name one (--sensitive, sensitive=, or its role in a spec)"
+            )
         return self.model_copy(update={"columns": {name: self.columns[name] for name in schema.names}})
 
 

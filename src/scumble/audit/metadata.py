@@ -42,7 +42,9 @@ def attack(case: Case) -> Finding | None:
         NAME,
         telling,
         max(telling, len(files)),
-        detail or f"{len(files)} files tell nothing beside their rows",
+        detail or "1 file tells nothing beside its rows"
+        if len(files) == 1
+        else f"{len(files)} files tell nothing beside their rows",
         "integrity",
     )
 

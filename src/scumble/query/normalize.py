@@ -251,9 +251,12 @@ def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[s
             for n in beyond
         )
     if isinstance(domain, Categories):
-        listed = [str(v) for v in domain.listed]
+        listed = [str(v) for v in domain.listed if v is not None]
+        missing = " (and missing: IS NULL)" if None in domain.listed else ""
         words = [literal.name for literal in _compared(part, NAMES) if literal.is_string]
-        notes.extend(f"{w!r} is not a value of {name!r}{did_you_mean(w, listed)}" for w in words if w not in listed)
+        notes.extend(
+            f"{w!r} is not a value of {name!r}{did_you_mean(w, listed)}{missing}" for w in words if w not in listed
+        )
 
 
 def _compared(part: exp.Expression, ways: tuple[type[exp.Expression], ...]) -> list[exp.Literal]:

@@ -119,6 +119,8 @@ def _select(sql: str) -> exp.Select:
         near = found[0].get("highlight") or ""
         what = found[0].get("description") or str(error).splitlines()[0]
         raise QueryError(f"the question is not valid SQL: {what}" + (f", near {near!r}" if near else "")) from None
+    if not statements:
+        raise QueryError(f"the question is empty; ask SELECT ... FROM {TABLE} ...")
     if len(statements) != 1:
         raise QueryError(f"ask one statement at a time, not {len(statements)}")
     if not isinstance(statements[0], exp.Select):
@@ -152,8 +154,15 @@ def _resolve(select: exp.Select, columns: Sequence[str]) -> None:
         if name is None and late and column.name.lower() in aliases:
             continue
         if name is None:
-            raise QueryError(f"column {column.name!r} is not in the release{did_you_mean(column.name, columns)}")
+            raise QueryError(f"column {column.name!r} is not in the release{_instead(column, columns)}")
         column.replace(exp.column(name, quoted=True))
+
+
+def _instead(column: exp.Column, columns: Sequence[str]) -> str:
+    """The column that was meant; or, where something in double quotes is compared, that a text stands in single ones."""
+    hint = did_you_mean(column.name, columns)
+    compared = column.find_ancestor(exp.Predicate) is not None and column.this.args.get("quoted")
+    return f"; a text stands in single quotes: '{column.name}'" if compared and hint.startswith("; there are") else hint
 
 
 def _group_expressions(select: exp.Select) -> list[exp.Expression]:
