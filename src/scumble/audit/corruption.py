@@ -5,12 +5,16 @@ known; the baseline is the best guess without them.
 
 A perturbed release (needs the raw table): the attacker takes the others' true values from the published ones of the group and guesses the
 value that is left over most. Knowing others can show him the person's row, never more, so the baseline is what the channel lets a known
-row give at face value, or in groups where that is more, what the most frequent value of the others gives, which needs no release. All people of a group are right or wrong by the same few coins, so that its variance is taken for that of one throw. Where groups were sampled, published rows stand for as many people as were sampled by them. Of boxes (perturbed generalization) the likelihood of the one published
-value is weighed for each person (`boxes`), and the baseline is what the channel lets that get.
+row give at face value, or in groups where that is more, what the most frequent value of the others gives, which needs no release. All people of
+a group are right or wrong by the same few coins, so that its variance is taken for that of one throw. Where groups were sampled, published rows
+stand for as many people as were sampled by them. Of boxes (perturbed generalization) the likelihood of the one published value is weighed for each
+person (`boxes`), and the baseline is what the channel lets that get.
 
 Swapped values: the published column has the very values of the table, so whoever knows all others of the table, whatever their public values, has the
 last one left. Nothing of the raw table is needed for that; with it, it is counted. (Identity perturbation draws anew and keeps no counts.)
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +25,7 @@ from scumble.audit.cells import Cells
 from scumble.audit.exhibit import Codes, together
 from scumble.audit.finding import LEVEL, Finding
 from scumble.audit.law import Numbers, law_of
-from scumble.audit.parts import Sum, worst
+from scumble.audit.parts import Sum, Terms, worst
 
 NAME = "corruption"
 
@@ -84,49 +88,47 @@ def _swapped(case: Case, name: str) -> Finding:
 
 
 def _perturbed(case: Case, name: str) -> Finding:
-    exhibit, groups = case.exhibit, case.groups
-    assert exhibit.manifest is not None
-    truth, seen = case.truth(name), exhibit.codes(name)
+    exhibit, truth = case.exhibit, case.truth(name)
     law = law_of(exhibit, name, truth)
-    crowded = ~((groups.rows == 1) & (groups.people == 1))
-    number, count = np.cumsum(crowded) - 1, int(crowded.sum())
-    ours, theirs = crowded[groups.published], crowded[groups.raw]
-    sampled = exhibit.manifest.sampling is not None
-    in_crowds = _left_over(
-        number[groups.published[ours]],
-        seen[ours],
-        number[groups.raw[theirs]],
-        truth[theirs],
-        len(law.prior),
-        count,
-        _scaled(case)[ours] if sampled else None,
-    )
-    largest, second, _ = Cells(number[groups.raw[theirs]], truth[theirs], len(law.prior)).two_largest(count)
-    people, rows = case.known
-    alone = np.zeros(len(people))
-    # with nobody to take away, the row's own value is left
-    hits = np.concatenate([in_crowds, truth[people] == seen[rows]])
-    size = np.concatenate([groups.people[crowded], alone + 1])
-    by_others = np.concatenate([np.where(largest > second, largest, 0), alone])
+    hits, size, by_others = _by_group(case, name, truth, len(law.prior))
     share = np.maximum(law.face_value, by_others / np.maximum(size, 1))
-    sums = [
-        Sum(
-            float(hits[chosen].sum()),
-            float((size * share)[chosen].sum()),
-            float((size**2 * share * (1 - share))[chosen].sum()),
-            float(size[chosen].sum()),
-            float(size[chosen].max(initial=1)),
-            words,
-        )
-        for chosen, words in ((size > 0, ""), (size <= SMALL, f" in groups of at most {SMALL}"))
-    ]
-    found = worst(sums[0], sums[1:], (1 - LEVEL) / 2 / len(exhibit.sensitive))
+    small = size <= SMALL
+    part = replace(_of_groups(hits[small], size[small], share[small]), of=f" in groups of at most {SMALL}")
+    found = worst(_of_groups(hits, size, share), [part], (1 - LEVEL) / 2 / len(exhibit.sensitive))
     told = (
         f"{name}: {found.people:,} people{found.of}, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
         f"that or the most frequent value of the others {found.expected:.2%}"
     )
-    uncovered = exhibit.words(NOT_MOST_OTHERS) if sampled else ""
+    uncovered = exhibit.words(NOT_MOST_OTHERS) if _sampled(case) else ""
     return Finding(NAME, found.success, found.expected, *found.ends, told, "inference", uncovered)
+
+
+def _sampled(case: Case) -> bool:
+    return case.exhibit.manifest is not None and case.exhibit.manifest.sampling is not None
+
+
+def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> Sum:
+    """People of a group are right together, or wrong together."""
+    return Terms(hits, size * share, size**2 * share * (1 - share), size, float(size.max(initial=1))).whole()
+
+
+def _by_group(case: Case, name: str, truth: Codes, values: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Of each group how many of its people are guessed right, how many there are, and how many have the most frequent value of the others."""
+    groups, seen = case.groups, case.exhibit.codes(name)
+    crowded = ~((groups.rows == 1) & (groups.people == 1))
+    number, count = np.cumsum(crowded) - 1, int(crowded.sum())
+    ours, theirs = crowded[groups.published], crowded[groups.raw]
+    published, raw = number[groups.published[ours]], number[groups.raw[theirs]]
+    weights = _scaled(case)[ours] if _sampled(case) else None
+    hits = _left_over(published, seen[ours], raw, truth[theirs], values, count, weights)
+    largest, second, _ = Cells(raw, truth[theirs], values).two_largest(count)
+    people, rows = case.known
+    alone = np.zeros(len(people))
+    return (
+        np.concatenate([hits, truth[people] == seen[rows]]),  # with nobody to take away, the row's own value is left
+        np.concatenate([groups.people[crowded], alone + 1]),
+        np.concatenate([np.where(largest > second, largest, 0), alone]),
+    )
 
 
 def _scaled(case: Case) -> Numbers:
@@ -154,17 +156,15 @@ def _left_over(
     published, true = Cells(group, seen, size), Cells(people, truth, size)
     cells = np.unique(np.concatenate([published.cell, true.cell]))
     at, value = cells // size, cells % size
-    left = (published.at(at, value) if weights is None else _sums(cells, group * size + seen, weights)) - true.at(
-        at, value
-    )
+    there = published.at(at, value) if weights is None else _sums(cells, group * size + seen, weights)
+    left = there - true.at(at, value)
     length = np.bincount(at, minlength=count)
     order = np.lexsort((-left, at))
     start = np.searchsorted(at[order], np.arange(count))
     sorted_left = np.append(left[order], 0)
     most = np.where(length > 0, sorted_left[np.minimum(start, len(left))], 0)
-    most = np.where(
-        length < size, np.maximum(most, 0), most
-    )  # values that nobody has and no row shows are left over 0 times
+    # values that nobody has and no row shows are left over 0 times
+    most = np.where(length < size, np.maximum(most, 0), most)
     zeros = np.where(most == 0, size - length, 0)
     alike = np.bincount(at, weights=left == most[at], minlength=count) + zeros
     own = left[np.searchsorted(cells, true.cell)]

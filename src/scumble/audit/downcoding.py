@@ -60,8 +60,7 @@ def attack(case: Case) -> Finding | None:
                     chances.append(chance)
     if not chances:
         return None
-    q = np.array(chances)
-    found = worst(Sum(hits, float(q.sum()), float((q * (1 - q)).sum()), len(q)), [], 1 - LEVEL)
+    found = worst(Sum.of_chances(hits, np.array(chances)), [], 1 - LEVEL)
     told = (
         f"{found.success:.1%} of {found.people:,} statements that hold where labels are as narrow as can be (both ends of a range are somebody's) are true of {len(classes):,} classes; "
         f"{found.expected:.1%} would be by chance"

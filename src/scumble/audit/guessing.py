@@ -38,7 +38,7 @@ def in_known_rows(
     np.add.at(sent, (np.arange(len(guess))[:, np.newaxis], guess), law.draw)
     keep = law.keep[z, x]
     chance = keep * (guess[z, x] == x) + (1 - keep) * sent[z, x]
-    terms = Terms((guess[z, y] == x).astype(np.float64), chance, chance * (1 - chance), np.ones(len(rows)))
+    terms = Terms.of_chances(guess[z, y] == x, chance)
     parts = terms.by(x, true_values(case, name))
     if len(law.keep) > 1:
         parts += terms.by(z, lambda k: f"sub-table {k}")

@@ -27,7 +27,7 @@ def attack(case: Case) -> Finding | None:
     published, raw = (_tuples(table, domains) for table in (case.exhibit.table, case.raw))
     hits = np.isin(raw, published)
     chance = np.full(len(raw), record.alpha + record.beta)
-    terms = Terms(hits.astype(np.float64), chance, chance * (1 - chance), np.ones(len(raw)))
+    terms = Terms.of_chances(hits, chance)
     parts = [part for codes, named in columns_of(case.raw, list(domains)) for part in terms.by(codes, named)]
     others = float(math.prod(domain.size for domain in domains.values()) - len(np.unique(raw)))
     missing, beta = others - float((~np.isin(np.unique(published), raw)).sum()), record.beta

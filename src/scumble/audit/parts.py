@@ -34,6 +34,11 @@ class Sum:
     of: str = ""
     """Which rows these are, in words; nothing for the whole table."""
 
+    @classmethod
+    def of_chances(cls, hits: float, chance: Numbers, of: str = "") -> "Sum":
+        """Among people who are hits each for himself, with these chances."""
+        return cls(hits, float(chance.sum()), float((chance * (1 - chance)).sum()), len(chance), of=of)
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -88,6 +93,11 @@ class Terms:
     variance: Numbers
     people: Numbers
     largest: float = 1.0
+
+    @classmethod
+    def of_chances(cls, hits: npt.NDArray[np.bool_], chance: Numbers) -> "Terms":
+        """Rows of one person each, who are hits with these chances."""
+        return cls(hits.astype(np.float64), chance, chance * (1 - chance), np.ones(len(hits)))
 
     def whole(self) -> Sum:
         """All of them."""

@@ -38,7 +38,7 @@ def _told(law: Law, truth: Codes, first: Codes, second: Codes, chosen: Flags) ->
     chance = np.minimum(draw[x] / np.maximum(1 - draw[y], 1e-300), 1)
     hits = float((second[chosen] == x).sum())
     words = "people whose first published value was false and whose second one is another have the true one there"
-    return Sum(hits, float(chance.sum()), float((chance * (1 - chance)).sum()), len(x), of=words)
+    return Sum.of_chances(hits, chance, words)
 
 
 def _oftener(truth: Codes, false: Flags, changed: Flags) -> Sum:

@@ -50,14 +50,11 @@ def attack(case: Case) -> Finding | None:
 
 def _judged(equal: Codes, chance: Numbers) -> Judged:
     """All columns first, and fewer of them."""
-    columns, rows = len(chance) - 1, len(equal)
+    columns = len(chance) - 1
+    words = {columns: "the true value in all"}
     sums = [
-        Sum(
-            float((equal >= least).sum()),
-            float(chance[least].sum()),
-            float((chance[least] * (1 - chance[least])).sum()),
-            rows,
-            of="the true value in all" if least == columns else f"the true value in {least} or more",
+        Sum.of_chances(
+            float((equal >= least).sum()), chance[least], words.get(least, f"the true value in {least} or more")
         )
         for least in range(columns, 1, -1)
     ]
