@@ -41,8 +41,8 @@ from scumble.query.compile import Published, compile_query
 from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
 from scumble.release.encode import prepared, published_type
-from scumble.release.manifest import number_ends, representative
 from scumble.release.publish import profile, value_counts
+from scumble.release.records import number_ends, representative
 from scumble.release.samples import samples_of
 from scumble.schema import ALIKE, Spec
 from scumble.tables import Table

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from scumble.audit.exhibit import Codes, Exhibit
 from scumble.channel import Channel
-from scumble.release.manifest import ChannelRecord
+from scumble.release.records import ChannelRecord
 
 Numbers = npt.NDArray[np.float64]
 

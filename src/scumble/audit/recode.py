@@ -7,7 +7,8 @@ import pyarrow.compute as pc
 
 from scumble.coarsen import coarsen
 from scumble.kinds import decoded, named_type
-from scumble.release.manifest import ColumnRecord, Manifest, representative
+from scumble.release.manifest import Manifest
+from scumble.release.records import ColumnRecord, representative
 
 
 def recoded(raw: pa.Table, manifest: Manifest) -> pa.Table:

@@ -17,7 +17,7 @@ from scumble.audit.finding import Finding
 from scumble.audit.groups import Numbers, PublishedGroups, read_groups, true_counts
 from scumble.errors import ParameterError
 from scumble.privacy.reconstruction import sample_size
-from scumble.release.manifest import SamplingRecord
+from scumble.release.records import SamplingRecord
 from scumble.release.release import Release
 
 NEAR = 0.05

@@ -15,7 +15,8 @@ from sqlglot import exp
 from scumble.engines.duckdb import DuckDB
 from scumble.engines.engine import TABLE, Engine
 from scumble.errors import ReleaseError
-from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.manifest import Manifest
+from scumble.release.records import ColumnRecord
 from scumble.release.release import Release
 
 

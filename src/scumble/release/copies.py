@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.kinds import is_text
-from scumble.release.manifest import FileRecord
+from scumble.release.records import FileRecord
 from scumble.release.write import PART_ROWS, file_record, parquet_writer
 
 PIECE = 1 << 20

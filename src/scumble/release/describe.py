@@ -4,7 +4,8 @@ import numpy as np
 
 from scumble.coarse import words
 from scumble.display import Card, Grid, Items, Note, Part
-from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.manifest import Manifest
+from scumble.release.records import ColumnRecord
 
 BUCKETED = {
     "bucket": "the bucket of the row",

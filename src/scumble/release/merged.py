@@ -16,7 +16,7 @@ from scumble.mechanisms.generalize import merge
 from scumble.mechanisms.sps import Settings
 from scumble.parameters import number
 from scumble.release.groups import Groups, regrouped
-from scumble.release.manifest import MergedRecord
+from scumble.release.records import MergedRecord
 
 MOST_VALUES = 5000
 """Of a column that is merged: every pair of texts is compared."""

@@ -20,15 +20,8 @@ from scumble.keyed import Ids
 from scumble.mechanisms import Plan, Profile
 from scumble.progress import Progress, stage
 from scumble.release.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
-from scumble.release.manifest import (
-    ChannelRecord,
-    ColumnRecord,
-    CountedRecord,
-    DomainRecord,
-    FileRecord,
-    SamplingRecord,
-)
 from scumble.release.perturb import Perturbation
+from scumble.release.records import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord, FileRecord, SamplingRecord
 from scumble.release.shuffle import Buckets, bucket_count, scatter
 from scumble.release.write import Shelf
 from scumble.schema import Spec

@@ -22,7 +22,7 @@ from scumble.mechanisms.partitioned import SUBTABLE
 from scumble.privacy.guarantee import CONDITIONS, KEYED, Guarantee
 from scumble.progress import Progress
 from scumble.release.encode import published_type, used_places
-from scumble.release.manifest import NAME, Manifest, Randomness
+from scumble.release.manifest import NAME, Manifest
 from scumble.release.perturb import Independent, Joint
 from scumble.release.perturb_own import OwnDistribution, Swapped
 from scumble.release.press import Coinage, Job, Press, Printed
@@ -32,6 +32,7 @@ from scumble.release.publish_columns import press_columns
 from scumble.release.publish_counts import press_frequent, press_noisy
 from scumble.release.publish_generalized import press_generalized
 from scumble.release.readme import readme
+from scumble.release.records import Randomness
 from scumble.release.sampled import press_samples
 from scumble.release.subtables import Subtables
 from scumble.release.write import file_record

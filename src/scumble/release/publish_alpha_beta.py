@@ -8,9 +8,9 @@ from scumble.errors import TableError
 from scumble.mechanisms.baselines.alpha_beta import AlphaBeta
 from scumble.release.copies import write_copies
 from scumble.release.encode import published_type
-from scumble.release.manifest import ColumnRecord, CountedRecord, DomainRecord
 from scumble.release.press import Job, Printed
 from scumble.release.publish_counts import demand_fresh_coins
+from scumble.release.records import ColumnRecord, CountedRecord, DomainRecord
 
 
 def press_alpha_beta(job: Job) -> Printed:

@@ -20,8 +20,8 @@ from scumble.errors import ParameterError, TableError
 from scumble.mechanisms.baselines.anatomy import BUCKET, COUNT, Anatomy, anatomize
 from scumble.progress import stage
 from scumble.release.encode import Column, NumberColumn, PublicColumn, published_type
-from scumble.release.manifest import ColumnRecord, CountedRecord, FileRecord, TableRecord
 from scumble.release.press import WORKERS, Job, Printed
+from scumble.release.records import ColumnRecord, CountedRecord, FileRecord, TableRecord
 from scumble.release.shuffle import Buckets, bucket_count, scatter
 from scumble.release.write import Shelf, file_record, parquet_writer
 

@@ -20,9 +20,9 @@ from scumble.mechanisms.columnized import ColumnizedSettings
 from scumble.mechanisms.noisy_schema import demand_cells, noisy_contingency, noisy_similarity
 from scumble.mechanisms.patterns import Patterns, frequent_patterns, ragged
 from scumble.release.copies import write_copies
-from scumble.release.manifest import ColumnRecord, CountedRecord, DomainRecord, FileRecord, TableRecord
 from scumble.release.press import Job, Printed
 from scumble.release.publish_counts import demand_fresh_coins
+from scumble.release.records import ColumnRecord, CountedRecord, DomainRecord, FileRecord, TableRecord
 from scumble.release.transactions import Transactions, read_transactions
 from scumble.release.tuples import Mask, Recoder, counted, demand_total
 

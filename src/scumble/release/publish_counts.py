@@ -11,8 +11,8 @@ from scumble.errors import ParameterError, TableError
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.mechanisms.recoding import Range, fixed_midpoints
 from scumble.release.copies import write_copies
-from scumble.release.manifest import ColumnRecord, CountedRecord, DomainRecord
 from scumble.release.press import Job, Printed
+from scumble.release.records import ColumnRecord, CountedRecord, DomainRecord
 from scumble.release.tuples import Recoder, counted, demand_total
 
 Counts = npt.NDArray[np.int64]

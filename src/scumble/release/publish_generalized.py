@@ -21,8 +21,8 @@ from scumble.kinds import is_text
 from scumble.mechanisms.baselines.perturbed_generalization import HIGH, LOW, SIZE, Generalized, generalize
 from scumble.release.copies import write_copies
 from scumble.release.encode import PublicColumn, published_type
-from scumble.release.manifest import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord
 from scumble.release.press import Job, Printed
+from scumble.release.records import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord
 
 ORDERED = (
     pa.types.is_integer,

@@ -4,11 +4,12 @@ from scumble.channel import Channel
 from scumble.coarse import words
 from scumble.domain import Domain, Grid
 from scumble.release.describe import GROUPED
-from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.manifest import Manifest
 from scumble.release.markdown import block, code, plain, sentence
 from scumble.release.readme_counts import counted_howto, counted_place
 from scumble.release.readme_generalized import generalized_howto
 from scumble.release.readme_values import asking, condition_on, counting, data_files, double, or_scumble, valued_howto
+from scumble.release.records import ColumnRecord
 
 
 def readme(manifest: Manifest) -> str:

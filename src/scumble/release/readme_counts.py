@@ -4,9 +4,10 @@ import math
 from typing import Any
 
 from scumble.engines.sql import named, quoted
-from scumble.release.manifest import CountedRecord, DomainRecord, Manifest
+from scumble.release.manifest import Manifest
 from scumble.release.markdown import block, code, plain
 from scumble.release.readme_values import or_scumble
+from scumble.release.records import CountedRecord, DomainRecord
 
 
 def counted_place(manifest: Manifest) -> str:

@@ -10,8 +10,9 @@ import pyarrow as pa
 from scumble.domain import Domain, Grid
 from scumble.engines.sql import named, quoted
 from scumble.errors import NotEstimable
-from scumble.release.manifest import ColumnRecord, Manifest
+from scumble.release.manifest import Manifest
 from scumble.release.markdown import block, code, indented
+from scumble.release.records import ColumnRecord
 
 MOST_LINES = 600
 """Weights that a README lists; beyond, the formula has to do."""

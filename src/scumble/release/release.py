@@ -22,7 +22,8 @@ from scumble.query.compile import Published
 from scumble.query.counts import CountedRelease
 from scumble.release import describe
 from scumble.release.counted import counted_release
-from scumble.release.manifest import FileRecord, Manifest, number_ends, read_manifest, representative
+from scumble.release.manifest import Manifest, read_manifest
+from scumble.release.records import FileRecord, number_ends, representative
 
 
 class Release(Shown):

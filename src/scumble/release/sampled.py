@@ -22,8 +22,8 @@ from scumble.mechanisms.sps import Sampling, Settings
 from scumble.progress import stage
 from scumble.release.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
 from scumble.release.groups import Counts, Groups
-from scumble.release.manifest import ChannelRecord, ColumnRecord, DomainRecord, MergedRecord, SamplingRecord
 from scumble.release.press import WORKERS, Job, Printed
+from scumble.release.records import ChannelRecord, ColumnRecord, DomainRecord, MergedRecord, SamplingRecord
 from scumble.release.samples import samples_of
 from scumble.release.shuffle import Buckets, bucket_count, scatter
 from scumble.release.write import Shelf

@@ -9,8 +9,8 @@ from scumble.errors import ParameterError
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.sps import Sampling
 from scumble.release.groups import Counts, Groups, demand_groups, personal_groups
-from scumble.release.manifest import MergedRecord
 from scumble.release.merged import merge_columns
+from scumble.release.records import MergedRecord
 from scumble.schema import Spec
 from scumble.tables import Table
 

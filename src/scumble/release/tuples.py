@@ -15,8 +15,8 @@ from scumble.engines.counting import COUNT, count_tuples
 from scumble.errors import InputError, ParameterError, SchemaError
 from scumble.kinds import decoded
 from scumble.release.encode import published_type
-from scumble.release.manifest import ColumnRecord, DomainRecord
 from scumble.release.press import Job
+from scumble.release.records import ColumnRecord, DomainRecord
 from scumble.tables import ParquetTable
 
 Counts = npt.NDArray[np.int64]

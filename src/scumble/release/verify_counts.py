@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 
 from scumble.engines.counting import least_count, most_count
 from scumble.privacy.guarantee import at_most_share
-from scumble.release.manifest import CountedRecord, Manifest
+from scumble.release.manifest import Manifest
+from scumble.release.records import CountedRecord
 
 Result = tuple[str, bool, str]
 

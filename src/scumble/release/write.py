@@ -16,7 +16,7 @@ from scumble.entropy import Entropy
 from scumble.kinds import is_text
 from scumble.progress import Progress
 from scumble.release.encode import Column, PublicColumn, SensitiveColumn, decode_table, published_type
-from scumble.release.manifest import FileRecord
+from scumble.release.records import FileRecord
 from scumble.release.shuffle import Buckets, alike
 
 PART_ROWS = 4_000_000
