@@ -2,16 +2,20 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
 import scumble
 from scumble.errors import SchemaError
 from scumble.schema import read_spec
+from scumble.suggest import spec_text
+from scumble.tables import read
 
 
 def people(rows: int = 300) -> pa.Table:
@@ -64,6 +68,41 @@ def test_steps_are_suggested_for_numbers_that_tell_people_apart(tmp_path: Path) 
     assert read_spec(tmp_path / "pat.toml").columns["weight"].coarsen is not None
     ages = scumble.plan(tmp_path / "pat.toml", "SELECT age, COUNT(*) AS n FROM release GROUP BY age").answers[0][1]
     assert len(ages) == 18
+
+
+ROLES = {
+    "identifier": [
+        "last_name",
+        "Last Name",
+        "lastName",
+        "patient-id",
+        "Nachname",
+        "Straße",
+        "Telefonnummer",
+        "prénom",
+        "Apellidos",
+    ],
+    "sensitive": ["disease", "Krankheit", "Vorerkrankung", "Monatsgehalt", "maladie", "enfermedad"],
+    "public": ["age", "Geschlecht", "Station", "valid", "rename", "Aufnahme", "region", "tournament"],
+}
+
+
+@pytest.mark.parametrize(("wanted", "name"), [(role, name) for role, names in ROLES.items() for name in names])
+def test_what_a_column_is_called_suggests_its_role(wanted: str, name: str) -> None:
+    """Values that repeat, so that nothing but the name can tell."""
+    text = spec_text("t.csv", read(pa.table({name: ["a", "b"] * 20})))
+    assert tomllib.loads(text)["columns"][name]["role"] == wanted
+
+
+def test_years_are_suggested_for_dates_that_tell_people_apart(tmp_path: Path) -> None:
+    days = pa.array(range(300), pa.int32()).cast(pa.date32())
+    pq.write_table(pa.table({"born": days, "seen": days.slice(0, 1).take([0] * 300)}), tmp_path / "pat.parquet")
+    made = run("init", tmp_path / "pat.parquet")
+    assert "no column looks sensitive, so read it" in made.stdout
+    text = (tmp_path / "pat.toml").read_text()
+    assert text.count('# coarsen = { date = "year" }') == 1
+    (tmp_path / "pat.toml").write_text(text.replace("# coarsen", "coarsen"))
+    assert read_spec(tmp_path / "pat.toml").columns["born"].coarsen is not None
 
 
 def test_a_retention_of_one_is_warned_of() -> None:

@@ -19,14 +19,24 @@ from scumble.release.encode import published_type
 from scumble.tables import Table
 
 IDENTIFYING = re.compile(
-    r"(^|_)(id|name|surname|firstname|lastname|ssn|nino|email|mail|phone|mobile|passport|address|street|iban|licen[cs]e|insurance|mrn|url|ip)(_|$|no|num)",
+    r"(^|_)(id|name|surname|firstname|lastname|ssn|nino|email|mail|phone|mobile|passport|address|street|iban|licen[cs]e|insurance|mrn|url|ip|"
+    r"vorname|nachname|familienname|geburtsname|stra(ss|ß)e|anschrift|adresse|telefon|ausweis|versicherten|nom|pr[eé]nom|t[eé]l[eé]phone|courriel|"
+    r"nombre|apellidos?|direcci[oó]n|tel[eé]fono|correo|nome|cognome|indirizzo|naam|voornaam|achternaam|straat)(_|$|no|num|nr)",
     re.I,
 )
 SENSITIVE = re.compile(
     r"disease|diagnos|icd|illness|disorder|income|salary|wage|earning|religion|relig|ethnic|sexual|orientation|hiv|"
-    r"drug|medicat|treatment|crime|offen[cs]e|debt|political|vote|pregnan|disab|occupation|union",
+    r"drug|medicat|treatment|crime|offen[cs]e|debt|political|vote|pregnan|disab|occupation|union|"
+    r"krankheit|erkrankung|befund|einkommen|gehalt|konfession|medikament|schwanger|maladie|revenu|salaire|enceinte|"
+    r"enfermedad|salario|embaraz|malattia|reddito|stipendio|ziekte|inkomen",
     re.I,
 )
+"""What columns are called in tables of people, in English and some of its neighbours; the second within a word, the first as a word of its own."""
+
+BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-zß-ÿ])(?=[A-Z])")
+"""Where a word of a column's name ends: patient_name, Patient Name, patient-name, patientName."""
+
+NONE_SENSITIVE = "No column looks sensitive"
 LISTED = 500
 """Values of a column that are counted and listed, at most."""
 
@@ -78,6 +88,11 @@ def numeric(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
+def dated(kind: pa.DataType) -> bool:
+    """Whether a column of that type holds days or moments."""
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
 def scan(table: Table, progress: Progress) -> list[Seen]:
     """One pass over the table."""
     found = [Seen(f.name, published_type(f.type)) for f in table.schema]
@@ -97,7 +112,7 @@ def scan(table: Table, progress: Progress) -> list[Seen]:
 def role(seen: Seen) -> tuple[str, str]:
     """A role, and why."""
     unique = (is_text(seen.kind) or pa.types.is_integer(seen.kind)) and seen.rows >= 20 and seen.distinct_share > 0.95
-    if IDENTIFYING.search(seen.name) or unique:
+    if IDENTIFYING.search(BETWEEN_WORDS.sub("_", seen.name)) or unique:
         return "identifier", "looks like something that names a person; it will not be published"
     if SENSITIVE.search(seen.name):
         return "sensitive", "looks like something a person would not tell; it will be perturbed"
@@ -125,7 +140,7 @@ def _lines(table_name: str, found: list[Seen], text: Collection[str]) -> Iterato
     yield 'rho2 = "1/3"'
     roles = [role(seen) for seen in found]
     if not any(name == "sensitive" for name, _ in roles):
-        yield '\n# No column looks sensitive: give one the role "sensitive" and a domain (values = [...], or low, high, step).'
+        yield f'\n# {NONE_SENSITIVE}: give one the role "sensitive" and a domain (values = [...], or low, high, step).'
     for seen, (name, why) in zip(found, roles, strict=True):
         yield f"\n[columns.{_key(seen.name)}]  # {seen.kind}: {why}"
         yield f'role = "{name}"'
@@ -135,6 +150,8 @@ def _lines(table_name: str, found: list[Seen], text: Collection[str]) -> Iterato
             yield from _domain(seen)
         elif name == "public" and numeric(seen.kind) and len(seen.values) > TELLING:
             yield f"# coarsen = {{ bins = {plain(_width(seen)).replace(',', '')} }}  # fewer people are then alone with their values"
+        elif name == "public" and dated(seen.kind) and len(seen.values) > TELLING:
+            yield '# coarsen = { date = "year" }  # or quarter, month, week: fewer people are then alone with their values'
 
 
 def _domain(seen: Seen) -> Iterator[str]:

@@ -24,7 +24,7 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a spec that exists.")] = False,
 ) -> None:
     """Write a spec (TOML) with a role and a domain suggested for each column, to be read and edited."""
-    from scumble.suggest import spec_text
+    from scumble.suggest import NONE_SENSITIVE, spec_text
     from scumble.tables import read
     from scumble.whole import whole_file
 
@@ -39,4 +39,5 @@ def command(
         suggested = spec_text(named, read(table, text=listed(text)), progress, text=listed(text))
     with whole_file(path) as aside:
         aside.write_text(suggested, encoding="utf-8")
-    print(f"wrote {path}: read it, edit it, then: scumble publish {path} -o {path.stem}.release")
+    first = f"{NONE_SENSITIVE.lower()}, so " if NONE_SENSITIVE in suggested else ""
+    print(f"wrote {path}: {first}read it, edit it, then: scumble publish {path} -o {path.stem}.release")
