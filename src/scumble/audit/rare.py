@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from scumble.audit.exhibit import whole_table
 from scumble.audit.finding import Finding
 from scumble.audit.recode import recoded
+from scumble.engines.counting import rare_tuples
 from scumble.entropy import Stream
 from scumble.release.release import Release
 
@@ -65,8 +66,6 @@ def leaking(raw: pa.Table, delta: float, stream: Stream) -> pa.Table:
 
 
 def _alone(release: Release, k: int) -> Finding:
-    from scumble.engines.counting import rare_tuples
-
     record = release.manifest.counted
     assert record is not None
     if record.matrix == "full":

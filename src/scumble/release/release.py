@@ -14,12 +14,14 @@ from sqlglot import exp
 
 from scumble.channel import Channel
 from scumble.display import Card, Shown
+from scumble.engines.duckdb import DuckDB
 from scumble.engines.engine import TABLE, Engine
 from scumble.errors import ChangedRelease, ParameterError, ReleaseError
 from scumble.estimate import Estimates
+from scumble.query.answer import ask
 from scumble.query.coarse import Coarse, ask_coarse
 from scumble.query.compile import Published
-from scumble.query.counts import CountedRelease
+from scumble.query.counts import CountedRelease, ask_counts
 from scumble.release import describe
 from scumble.release.counted import counted_release
 from scumble.release.manifest import Manifest, read_manifest
@@ -39,13 +41,10 @@ class Release(Shown):
         level   how often an interval holds the truth
         method  "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
         """
-        ask = partial(self._ask, level=level, method=method)
         merged = {c.name: ends for c in self.manifest.columns if c.merged and (ends := number_ends(c.merged))}
-        return ask_coarse(sql, self._asked, self.coarse, ask, merged)
+        return ask_coarse(sql, self._asked, self.coarse, partial(self._ask, level=level, method=method), merged)
 
     def _ask(self, sql: str, level: Any, method: str) -> Estimates:
-        from scumble.query.answer import ask
-
         if self.manifest.counted is not None:
             return self._count(sql, level, method)
         if self.manifest.joint:
@@ -66,27 +65,25 @@ class Release(Shown):
         return {name: Coarse(name, c.coarsened, c.type) for name, c in named.items() if c.coarsened is not None}
 
     def _count(self, sql: str, level: Any, method: str) -> Estimates:
-        from scumble.query.counts import ask_counts
-
-        if self.manifest.counted is not None and self.manifest.counted.matrix == "anatomy":
-            return self._ask_anatomy(sql, level, method)
-        if self.manifest.counted is not None and self.manifest.counted.matrix == "generalized":
-            return self._ask_generalized(sql, level, method)
-        if self.manifest.counted is not None and self.manifest.counted.matrix == "alpha_beta":
-            return self._ask_alpha_beta(sql, level, method)
+        assert self.manifest.counted is not None
+        baselines = {
+            "anatomy": self._ask_anatomy,
+            "generalized": self._ask_generalized,
+            "alpha_beta": self._ask_alpha_beta,
+        }
+        baseline = baselines.get(self.manifest.counted.matrix)
         if method != "unbiased":
-            raise ParameterError(f"a release of counted tuples is asked by the method unbiased, not by {method!r}")
-        return ask_counts(sql, self._counted, level)
+            told = "counted tuples" if baseline is None else self.manifest.mechanism
+            raise ParameterError(f"a release of {told} is asked by the method unbiased, not by {method!r}")
+        return ask_counts(sql, self._counted, level) if baseline is None else baseline(sql, level)
 
     @cached_property
     def _counted(self) -> CountedRelease:
         return counted_release(self.path, self.manifest)
 
-    def _ask_anatomy(self, sql: str, level: Any, method: str) -> Estimates:
+    def _ask_anatomy(self, sql: str, level: Any) -> Estimates:
         from scumble.query.anatomy import ask_anatomy
 
-        if method != "unbiased":
-            raise ParameterError(f"a release of anatomy is asked by the method unbiased, not by {method!r}")
         return ask_anatomy(sql, self._buckets, level)
 
     @cached_property
@@ -96,22 +93,16 @@ class Release(Shown):
         rows, values = (self.counted_files(name) for name in ("rows", "values"))
         return Buckets(rows, values, [*self.manifest.public, str(self.manifest.role("apart"))])
 
-    def _ask_generalized(self, sql: str, level: Any, method: str) -> Estimates:
+    def _ask_generalized(self, sql: str, level: Any) -> Estimates:
         from scumble.query.generalized import ask_generalized
         from scumble.release.boxes import boxes_of
 
-        if method != "unbiased":
-            raise ParameterError(
-                f"a release of perturbed_generalization is asked by the method unbiased, not by {method!r}"
-            )
         return ask_generalized(sql, boxes_of(self.path, self.manifest), level)
 
-    def _ask_alpha_beta(self, sql: str, level: Any, method: str) -> Estimates:
+    def _ask_alpha_beta(self, sql: str, level: Any) -> Estimates:
         from scumble.query.alpha_beta import ask_alpha_beta
 
         record = self.manifest.counted
-        if method != "unbiased":
-            raise ParameterError(f"a release of alpha_beta is asked by the method unbiased, not by {method!r}")
         if record is None or record.alpha is None or record.beta is None:
             raise ReleaseError("the manifest does not say alpha and beta; get the release again from its publisher")
         kinds = {column.name: column.type for column in self.manifest.columns}
@@ -157,8 +148,6 @@ class Release(Shown):
         return self._make_engine()
 
     def _make_engine(self) -> Engine:
-        from scumble.engines.duckdb import DuckDB
-
         return DuckDB([self.path / path for path in self.manifest.rows_in])
 
     @cached_property
