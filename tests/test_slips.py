@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,21 @@ def test_what_a_column_is_called_suggests_its_role(wanted: str, name: str) -> No
     """Values that repeat, so that nothing but the name can tell."""
     text = spec_text("t.csv", read(pa.table({name: ["a", "b"] * 20})))
     assert tomllib.loads(text)["columns"][name]["role"] == wanted
+
+
+def test_names_that_repeat_are_warned_of_unless_they_were_named() -> None:
+    table = (
+        people()
+        .append_column("Last Name", pa.array(["Li", "Ng"] * 150))
+        .append_column("ward", pa.array(["a", "b"] * 150))
+    )
+    with pytest.warns(UserWarning, match="called like something that names a person: 'Last Name'; leave it out"):
+        scumble.publish(table, drop="patient", **HOW)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scumble.publish(table, public=["Last Name", "age", "weight", "ward"], drop="patient", **HOW)
+        scumble.publish(table, drop=["patient", "Last Name"], **HOW)
+        scumble.publish(table, drop="patient", coarsen={"Last Name": {"prefix": 1}}, **HOW)
 
 
 def test_years_are_suggested_for_dates_that_tell_people_apart(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from scumble.release.manifest import read_manifest
 from scumble.release.press import Coinage
 from scumble.release.release import Release, open_release
 from scumble.schema import ALIKE, ColumnSpec, Spec, Target, read_spec
+from scumble.suggest import warn_of_names
 from scumble.tables import Table, read, read_source
 
 if TYPE_CHECKING:
@@ -216,6 +217,7 @@ def _roles(
     if public is None:
         rest = [name for name in table.schema.names if name not in given]
         _refuse_identifying(table, [name for name in rest if name not in coarser], numbers=mechanism not in IN_GROUPS)
+        warn_of_names(name for name in rest if name not in coarser)
         given |= dict.fromkeys(rest, "public")
     return {name: given[name] for name in table.schema.names if name in given}
 

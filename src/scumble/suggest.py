@@ -3,7 +3,8 @@
 import json
 import math
 import re
-from collections.abc import Collection, Iterator
+import warnings
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -109,10 +110,29 @@ def scan(table: Table, progress: Progress) -> list[Seen]:
     return found
 
 
+def names_people(column: str) -> bool:
+    """Whether a column is called like something that names a person.
+
+    >>> names_people("Last Name"), names_people("patientId"), names_people("valid")
+    (True, True, False)
+    """
+    return IDENTIFYING.search(BETWEEN_WORDS.sub("_", column)) is not None
+
+
+def warn_of_names(public: Iterable[str]) -> None:
+    """Says which columns that nobody named are called like names of people: these repeat, so that their values do not tell, and may be something else."""
+    telling = ", ".join(repr(column) for column in public if names_people(column))
+    if telling:
+        warnings.warn(
+            f"published as it is, and called like something that names a person: {telling}; leave it out (--drop, drop=), or name what is public (--public, public=)",
+            stacklevel=2,
+        )
+
+
 def role(seen: Seen) -> tuple[str, str]:
     """A role, and why."""
     unique = (is_text(seen.kind) or pa.types.is_integer(seen.kind)) and seen.rows >= 20 and seen.distinct_share > 0.95
-    if IDENTIFYING.search(BETWEEN_WORDS.sub("_", seen.name)) or unique:
+    if names_people(seen.name) or unique:
         return "identifier", "looks like something that names a person; it will not be published"
     if SENSITIVE.search(seen.name):
         return "sensitive", "looks like something a person would not tell; it will be perturbed"
