@@ -48,6 +48,14 @@ SMALL = 1e-9
 """A range of W below this is that of the arithmetic: nothing is drawn."""
 AT_ONCE = 512
 """Lines that are inverted together, which bounds the memory."""
+ALONE = 1 << 18
+"""Multiplications that one thread does by itself: more are dealt to several, which wait for each other many times as long where processors are busy."""
+
+
+def times(lines: Tensor, matrix: Tensor) -> Tensor:
+    """The product with a matrix, by as many lines at a time as one thread takes."""
+    some = max(1, ALONE // matrix.size)
+    return np.concatenate([lines[at : at + some] @ matrix for at in range(0, len(lines), some)])
 
 
 @dataclass(frozen=True)
@@ -200,8 +208,8 @@ class _Lines:
         totals = np.stack([published.sum(axis=1) - count, count], axis=1)[:, counted]
         sides = np.stack([1 - counted, counted], axis=1).astype(np.float64)
         for _ in range(STEPS):
-            seen = x @ through.T
-            moved = x * (np.divide(published, seen, out=np.zeros_like(seen), where=seen > 0) @ through)
+            seen = times(x, through.T)
+            moved = x * times(np.divide(published, seen, out=np.zeros_like(seen), where=seen > 0), through)
             moved = np.maximum(moved, SMALL)
             moved *= totals / (moved @ sides)[:, counted]
             x, change = moved, np.abs(moved - x)
@@ -218,6 +226,6 @@ class _Lines:
         t = half * (2 * np.pi / period)
         g = np.exp(1j * side * np.outer(t, self.transition.weights)) @ self.transition.through
         decay, angle = np.log(np.maximum(np.abs(g), 1e-300)), np.unwrap(np.angle(g), axis=0)
-        turned = x @ angle.T - np.outer(value - INCLUDED * size, t)
-        parts = np.exp(x @ decay.T - (blur * t) ** 2 / 2) * np.sin(turned)
+        turned = times(x, angle.T) - np.outer(value - INCLUDED * size, t)
+        parts = np.exp(times(x, decay.T) - (blur * t) ** 2 / 2) * np.sin(turned)
         return np.asarray(0.5 + parts @ (1 / half) / np.pi)
