@@ -79,5 +79,5 @@ def _posteriors(release: Release) -> list[Part]:
     beliefs = [(share(prior), at_most_share(found.bound(prior))) for prior in PRIORS]
     return [
         Note(f"how far a belief can rise ({found.about}), for {found.holder}{save}:", "heading"),
-        Grid(("believed before with at most", f"after seeing {seeing}, at most"), beliefs, (0, 1)),
+        Grid(("believed before with at most", f"after seeing {seeing}, at most (rounded up)"), beliefs, (0, 1)),
     ]
