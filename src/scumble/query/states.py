@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from scumble.channel import Channel, Vector
-from scumble.query.cells import MOST_STATES
 from scumble.query.few import MANY
 from scumble.query.law import FEWER, Flags, Tables, Tensor, Transition
 from scumble.query.moments import Even, Moments, Ratio, quotient
@@ -19,6 +18,8 @@ from scumble.query.stratum import Stratum
 
 MOST_CELLS = 64
 """Cells of a question up to which its law is computed."""
+MOST_STEPS = 1 << 24
+"""Rows of the answer times cells squared up to which it is: some seconds of work."""
 MOST_KINDS = 256
 """Groups up to which it is, where each has a replacement probability of its own."""
 
@@ -39,7 +40,7 @@ def known(part: Stratum) -> bool:
         not question.exact
         and not question.published.weighted
         and states <= MOST_CELLS
-        and states * len(cells.groups) * cells.width <= MOST_STATES
+        and states**2 * len(cells.groups) * cells.width <= MOST_STEPS
         and all(channel.constant and channel.retain > 0 for channel in listed)
         and (_alike(listed) or cells.width <= MOST_KINDS)
     )
