@@ -186,7 +186,8 @@ def _refuse_functions(query: Query, domains: dict[str, Domain]) -> None:
         if inside and not perturbed_column(expression, domains):
             raise QueryError(
                 f"{expression.sql(dialect='duckdb')} is a function of the perturbed column {inside[0]!r}; "
-                "group by, sum and average the column itself, and use functions of it in WHERE only"
+                "group by, sum and average the column itself, and use functions of it in WHERE only "
+                "(a share is one COUNT(*) with the condition in WHERE over another without it)"
             )
     _refuse_text(query.aggregates, domains)
 
