@@ -1,6 +1,7 @@
 """Small tables that many tests publish."""
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,14 @@ import scumble
 
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _heard() -> Iterator[None]:
+    """Ctrl-C is heard also where the tests themselves run in the background, whose processes do not hear it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

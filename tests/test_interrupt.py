@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +43,6 @@ MECHANISMS: dict[str, dict[str, Any]] = {
         "rho2": "1/2",
     },
 }
-
-
-@pytest.fixture(autouse=True)
-def _heard() -> Iterator[None]:
-    """Ctrl-C is heard also where the tests themselves run in the background, whose processes do not hear it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
