@@ -15,12 +15,14 @@ DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(autouse=True)
 def _heard() -> Iterator[None]:
-    """Ctrl-C is heard also where the tests themselves run in the background, whose processes do not hear it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Ctrl-C is heard also where the tests themselves run in the background, and no command that a test ran goes on listening."""
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    for each, handler in before.items():
+        signal.signal(each, handler)
 
 
 @pytest.fixture(scope="session")
