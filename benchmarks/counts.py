@@ -64,7 +64,7 @@ def figures() -> Iterator[Figure]:
         yield Figure("noisy counts of 20M rows against one GROUP BY", ours / plain, 2, detail=detail)
         small, large = (ratings(folder / f"{rows}.parquet", rows) for rows in (1_250_000, 5_000_000))
         memory = [peak_memory(columnizing(path, folder / "c")) for path in (small, large)]
-        base = peak_memory("import scumble.api, scumble.release.publish_columns")
+        base = peak_memory("import scumble.api, scumble.mechanisms.columnized.publish")
         growth = (memory[1] - base) / (memory[0] - base)
         yield Figure("peak memory columnizing 5M ratings", memory[1], 2048, unit="MiB")
         yield Figure(

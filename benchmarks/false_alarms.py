@@ -19,8 +19,8 @@ import pyarrow as pa
 from scipy.stats import norm
 
 import scumble
-from scumble.audit import Finding, audit, finding
-from scumble.errors import ScumbleError
+from scumble.auditing import Finding, audit, finding
+from scumble.core.errors import ScumbleError
 
 USUAL, LOOSE = finding.LEVEL, 0.99
 DISEASES = ["flu", "cold", "asthma", "gout", "hiv", "angina", "ulcer", "croup"]
@@ -120,7 +120,7 @@ def at_level(level: float) -> None:
     """Makes all attacks find at another level."""
     quantile = float(norm.isf((1 - level) / 2))
     for name, module in sys.modules.items():
-        if name.startswith("scumble.audit"):
+        if name.startswith("scumble.auditing"):
             for each, value in (("LEVEL", level), ("Z", quantile)):
                 if hasattr(module, each):
                     setattr(module, each, value)

@@ -13,9 +13,9 @@ import scumble
 from benchmarks.measure import Figure, seconds
 from benchmarks.road import DISEASES
 from scumble.mechanisms import fine_grain, partition, plan
-from scumble.release.publish import profile
-from scumble.schema import ColumnSpec, Spec, Target
-from scumble.tables import read
+from scumble.publishing.publish import profile
+from scumble.sources.source import read
+from scumble.spec.spec import ColumnSpec, Spec, Target
 
 ROWS = 10_000_000
 

@@ -10,8 +10,8 @@ import numpy as np
 
 import scumble
 from benchmarks.measure import Figure, peak_memory, seconds
-from scumble.coins import Coins
-from scumble.entropy import Entropy
+from scumble.core.coins import Coins
+from scumble.core.entropy import Entropy
 
 DISEASES = [f"disease number {i}" for i in range(50)]
 QUESTION = "SELECT sex, disease, COUNT(*) AS patients, AVG(cost) AS cost FROM {} WHERE age BETWEEN 30 AND 45 GROUP BY sex, disease"

@@ -11,11 +11,11 @@ import numpy as np
 from page import Page, curves
 from ratings import Ratings, fraction, movietweetings, split, synthetic
 
-from scumble.entropy import Entropy
-from scumble.mechanisms.columnize import group, ratings_similarity
+from scumble.core.entropy import Entropy
+from scumble.mechanisms.columnized.patterns import frequent_patterns
+from scumble.mechanisms.columnized.schema import group, ratings_similarity
 from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
-from scumble.mechanisms.patterns import frequent_patterns
-from scumble.mechanisms.suppressing import first_released, suppression
+from scumble.mechanisms.suppression_odds import first_released, suppression
 
 LN5, LN10 = math.log(5), math.log(10)
 EPSILONS = {"1": 1.0, "ln 5": LN5, "ln 10": LN10}

@@ -14,14 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scumble.entropy import Entropy, Stream
-from scumble.errors import ParameterError
+from scumble.core.draws import below, perturb
+from scumble.core.entropy import Entropy, Stream
+from scumble.core.errors import ParameterError
 from scumble.evaluate.workload import Parts
 from scumble.evaluate.workload import Pool as Conditions
-from scumble.mechanisms.draws import below, perturb
-from scumble.mechanisms.generalize import merge
-from scumble.mechanisms.sampling import rounded_split
-from scumble.mechanisms.sps import Settings, sampling_of
+from scumble.mechanisms.sps.generalize import merge
+from scumble.mechanisms.sps.plan import Settings, sampling_of
+from scumble.mechanisms.sps.sampling import rounded_split
 
 Counts = npt.NDArray[np.int64]
 

@@ -19,7 +19,7 @@ import olap_road
 from olap_tables import ADULT, COLUMNS, Bits, Numbers, adult, split, zipf, zipf_bits
 from page import Page, curves
 
-from scumble.channel import Channel
+from scumble.core.channel import Channel
 from scumble.query.likelihood import maximize
 
 RETENTIONS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]

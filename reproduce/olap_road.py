@@ -9,7 +9,7 @@ from olap_tables import COLUMNS, RANGES, satisfied
 from page import Page
 
 import scumble
-from scumble.channel import Channel
+from scumble.core.channel import Channel
 from scumble.learn import ReleaseTreeClassifier
 
 FEATURES = ["age", "education_num", "hours_per_week"]

@@ -7,7 +7,7 @@ import numpy as np
 from groups import Counts, Data, Pool, pool, published, sizes
 from page import Page, curves
 
-from scumble.entropy import Entropy
+from scumble.core.entropy import Entropy
 from scumble.privacy.reconstruction import sample_size
 from scumble.privacy.violations import violations
 

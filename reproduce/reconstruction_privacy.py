@@ -19,10 +19,10 @@ from page import Page
 from reconstruction_figures import SOURCE, by_size, costs, reasons, thresholds, violated
 
 import scumble
-from scumble.audit import audit
+from scumble.auditing import audit
 from scumble.privacy.ratio import ratio_disclosure, simulate
 from scumble.privacy.violations import violations
-from scumble.tables import read as read_table
+from scumble.sources.source import read as read_table
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data"
 

@@ -9,18 +9,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scumble.channel import Channel
-from scumble.domain import Categories
-from scumble.entropy import Entropy
+from scumble.core.channel import Channel
+from scumble.core.domain import Categories
+from scumble.core.entropy import Entropy
 from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.settings import BOTH, Setter
 from scumble.evaluate.workload import Parts
 from scumble.evaluate.workload import Pool as Conditions
 from scumble.mechanisms import Plan, Profile
-from scumble.mechanisms.baselines.anatomy import anatomize
+from scumble.mechanisms.anatomy.plan import anatomize
+from scumble.mechanisms.partitioned.subtables import Subtables
 from scumble.mechanisms.utility import expected_error, record_utility
-from scumble.release.subtables import Subtables
-from scumble.schema import ColumnSpec, Spec
+from scumble.spec.spec import ColumnSpec, Spec
 
 PUBLIC = ["age", "sex", "education", "marital", "race", "workclass", "country"]
 SHARES = [0.001, 0.005, 0.01]

@@ -33,12 +33,12 @@ from systems import (
     zipf,
 )
 
-from scumble.channel import Channel
-from scumble.coins import Coins
-from scumble.entropy import Entropy
+from scumble.core.channel import Channel
+from scumble.core.coins import Coins
+from scumble.core.entropy import Entropy
 from scumble.mechanisms import Plan, fine_grain, partition
-from scumble.mechanisms.baselines.anatomy import anatomize
-from scumble.mechanisms.fine_graining import gammas_from_tolerance
+from scumble.mechanisms.anatomy.plan import anatomize
+from scumble.mechanisms.fine_grain_channel import gammas_from_tolerance
 from scumble.mechanisms.utility import record_utility
 
 CENSUS = Path(__file__).parents[2] / "shared" / "data" / "census_occ.parquet"

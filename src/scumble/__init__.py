@@ -12,32 +12,57 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from scumble.api import open, plan, publish
-    from scumble.channel import Channel
-    from scumble.errors import ScumbleError
-    from scumble.estimate import Estimates
+    from scumble.auditing import audit
+    from scumble.core.channel import Channel
+    from scumble.core.errors import ScumbleError
+    from scumble.evaluate import advise, compare
+    from scumble.query.estimates import Estimates
     from scumble.release.release import Release
+    from scumble.release.verify import verify
+    from scumble.reporting import report
 
 _HOMES = {
-    "Channel": "scumble.channel",
-    "Estimates": "scumble.estimate",
+    "Channel": "scumble.core.channel",
+    "Estimates": "scumble.query.estimates",
     "Release": "scumble.release.release",
-    "ScumbleError": "scumble.errors",
+    "ScumbleError": "scumble.core.errors",
+    "advise": "scumble.evaluate",
+    "audit": "scumble.auditing",
+    "compare": "scumble.evaluate",
     "open": "scumble.api",
     "plan": "scumble.api",
     "publish": "scumble.api",
+    "report": "scumble.reporting",
+    "verify": "scumble.release.verify",
+}
+_ROOMS = {"errors": "scumble.core.errors"} | {
+    room: f"scumble.{room}" for room in ("auditing", "evaluate", "learn", "mechanisms", "privacy", "reporting")
 }
 
-__all__ = ["Channel", "Estimates", "Release", "ScumbleError", "open", "plan", "publish"]
+__all__ = [
+    "Channel",
+    "Estimates",
+    "Release",
+    "ScumbleError",
+    "advise",
+    "audit",
+    "compare",
+    "open",
+    "plan",
+    "publish",
+    "report",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Names are loaded when they are first used, so that `import scumble` is fast."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in ("audit", "errors", "evaluate", "learn", "mechanisms", "privacy", "report"):
-        return import_module(f"scumble.{name}")
+    if name in _ROOMS:
+        return import_module(_ROOMS[name])
     raise AttributeError(f"module 'scumble' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "audit", "errors", "evaluate", "learn", "mechanisms", "privacy", "report", "__version__"]
+    return [*__all__, *_ROOMS, "__version__"]

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pydantic import ValidationError
 
-from scumble.entropy import Entropy
-from scumble.errors import ParameterError, SchemaError, did_you_mean
-from scumble.keyed import read_key
-from scumble.kinds import is_text
-from scumble.problems import first_problem
-from scumble.progress import Progress
-from scumble.release.encode import published_type
+from scumble.core.arrow_types import is_text
+from scumble.core.entropy import Entropy
+from scumble.core.errors import ParameterError, SchemaError, did_you_mean
+from scumble.core.progress import Progress
+from scumble.publishing.encode import published_type
+from scumble.publishing.keyed import read_key
+from scumble.publishing.row_pipeline import Coinage
 from scumble.release.manifest import read_manifest
-from scumble.release.press import Coinage
 from scumble.release.release import Release, open_release
-from scumble.schema import ALIKE, ColumnSpec, Spec, Target, read_spec
-from scumble.suggest import warn_of_names
-from scumble.tables import Table, read, read_source
+from scumble.sources.source import Table, read, read_source
+from scumble.spec.problems import first_problem
+from scumble.spec.spec import ALIKE, ColumnSpec, Spec, Target, read_spec
+from scumble.spec.suggest import warn_of_names
 
 if TYPE_CHECKING:
-    from scumble.forecast import Forecast
+    from scumble.evaluate.forecast import Forecast
 
 
 def publish(
@@ -74,7 +74,7 @@ def publish(
     overwrite   replace a release that has this name, once the new one is whole
     progress    called as progress(done, of) while rows are read and written; of is None where nobody knows how many there are
     """
-    from scumble.release.publish import publish_table  # opening and asking need none of it
+    from scumble.publishing.publish import publish_table  # opening and asking need none of it
 
     source, spec = _choose(
         table,
@@ -111,7 +111,7 @@ def plan(table: Any, questions: str | Sequence[str] = (), *, level: Any = 0.95, 
     how        what publish is told: sensitive, public, drop, text, domains, coarsen, mechanism, settings, rho1, rho2, gamma, epsilon,
                retain, domain_from_data, id
     """
-    from scumble.forecast import forecast
+    from scumble.evaluate.forecast import forecast
 
     source, spec = _choose(table, **how)
     return forecast(source, spec, _names(questions), level)

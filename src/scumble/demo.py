@@ -14,11 +14,11 @@ from scumble.api import publish
 from scumble.cli.output import console
 from scumble.cli.progress import progress_bar
 from scumble.cli.show import singling_out
-from scumble.engines.duckdb import exact
-from scumble.errors import InputError
-from scumble.estimate import Estimates
+from scumble.core.atomic import whole_file
+from scumble.core.errors import InputError
+from scumble.engines.duckdb.engine import exact
+from scumble.query.estimates import Estimates
 from scumble.release.release import Release
-from scumble.whole import whole_file
 
 # disease: how common, the age around which it is most so, how widely it spreads around it, women to men, median cost
 DISEASES: dict[str, tuple[float, float, float, float, float]] = {
@@ -174,7 +174,8 @@ def run(out: Path, rows: int) -> None:
 
 def report(release: Release, out: Path) -> None:
     """The page about the release, with the truth in it; where it cannot be drawn, the line that installs what is missing."""
-    from scumble.report import require, write
+    from scumble.reporting import report as write_report
+    from scumble.reporting import require
 
     try:
         require()
@@ -182,7 +183,7 @@ def report(release: Release, out: Path) -> None:
         console().print(f"no report was written: {error}", markup=False)
         return
     with progress_bar("report") as progress:
-        page = write(release, out / "report.html", raw=out / "patients.csv", compare=True, progress=progress)
+        page = write_report(release, out / "report.html", raw=out / "patients.csv", compare=True, progress=progress)
     console().print(f"{page}: the report of this release; open it in a browser", markup=False)
 
 

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import scumble
 from scumble.cli import app
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
 from scumble.evaluate import advise
-from scumble.schema import Spec, read_spec
-from scumble.spec_text import spec_toml
+from scumble.spec.spec import Spec, read_spec
+from scumble.spec.toml import spec_toml
 
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 BY_SEX = "SELECT sex, disease, COUNT(*) AS n FROM release GROUP BY sex, disease"

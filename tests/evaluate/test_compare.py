@@ -12,15 +12,15 @@ import pytest
 from typer.testing import CliRunner
 
 import scumble
-from scumble.channel import Channel
 from scumble.cli import app
-from scumble.errors import ParameterError
+from scumble.core.channel import Channel
+from scumble.core.errors import ParameterError
 from scumble.evaluate import Workload, compare
 from scumble.evaluate.attacker import Attacker, met
 from scumble.evaluate.settings import BOTH, EQUAL, Setter, known
 from scumble.evaluate.subject import Subject
-from scumble.evaluate.truth import Truth
-from scumble.schema import Spec
+from scumble.spec.spec import Spec
+from scumble.truth import Truth
 
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 SHARES = np.array([0.4, 0.3, 0.15, 0.1, 0.05])

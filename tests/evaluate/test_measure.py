@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import scumble
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
 from scumble.evaluate import Measured, Truth, Workload, measure, reconstruction, records
 from scumble.evaluate.measured import Line
 

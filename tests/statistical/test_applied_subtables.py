@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chi2
 
-from scumble.channel import Channel
-from scumble.entropy import Entropy
+from scumble.core.channel import Channel
+from scumble.core.entropy import Entropy
 from scumble.mechanisms import Profile, plan
-from scumble.release.subtables import Subtables
-from scumble.schema import ColumnSpec, Spec, Target
+from scumble.mechanisms.partitioned.subtables import Subtables
+from scumble.spec.spec import ColumnSpec, Spec, Target
 
 COUNTS = np.array([12, 8, 6, 5, 4, 3, 1, 1, 1, 1]) * 50_000
 BATCH = 1 << 17

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import binom
 
 import scumble
+from scumble.forms.tuples.linear import quantile
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
-from scumble.query.linear import quantile
 
 PUBLICATIONS = 60
 GROUPS = 48
@@ -66,7 +66,7 @@ def test_estimates_are_unbiased_given_what_was_published(outcomes: list[tuple[fl
 
 def test_the_correction_at_k_is_needed() -> None:
     """200,000 counts of k + 2: published ones are too high by 1 on average, corrected ones are right; false alarm 1e-6."""
-    from scumble.entropy import Entropy
+    from scumble.core.entropy import Entropy
 
     noise = ClampedCounts(K, 0.5)
     drawn = noise.draw(Entropy.seeded(1).stream("c"), np.full(200_000, K + 2))
@@ -80,7 +80,7 @@ def test_the_correction_at_k_is_needed() -> None:
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1.5])
 def test_quantiles_are_those_of_sums(rate: float, count: int) -> None:
     """Against 20,000 sums of `count` draws: the interval's share is not below 0.9 by more than chance (1e-6)."""
-    from scumble.entropy import Entropy
+    from scumble.core.entropy import Entropy
 
     r = np.exp(-rate)
     drawn = ClampedCounts(0, rate).draw(Entropy.seeded(3).stream("q", count), np.full(20_000 * count, 10**6)) - 10**6

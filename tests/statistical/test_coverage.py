@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 import scumble
-from scumble.engines.duckdb import exact
+from scumble.engines.duckdb.engine import exact
 
 RUNS, PEOPLE = 2500, 400
 

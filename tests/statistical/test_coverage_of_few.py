@@ -14,8 +14,8 @@ from scipy.stats import binom
 
 import scumble
 from scumble import Channel
-from scumble.engines.duckdb import exact
-from scumble.estimate import Estimate
+from scumble.engines.duckdb.engine import exact
+from scumble.query.estimates import Estimate
 from scumble.query.few import Draws
 from scumble.query.intervals import of_sum
 from scumble.query.inversion import at_most

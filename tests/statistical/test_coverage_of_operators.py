@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import scumble
-from scumble.engines.duckdb import exact
+from scumble.engines.duckdb.engine import exact
 
 RUNS, PEOPLE = 2500, 300
 DISEASES = ["flu", "cold", "asthma", "cancer", "hiv", "sars"]

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import scumble
-from scumble.engines.duckdb import exact
-from scumble.estimate import Estimate
+from scumble.engines.duckdb.engine import exact
+from scumble.query.estimates import Estimate
 
 RUNS = 1500
 MANY = [f"d{i:02d}" for i in range(20)]

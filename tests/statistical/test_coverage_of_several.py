@@ -12,7 +12,7 @@ import pytest
 
 import scumble
 from scumble import Channel
-from scumble.estimate import Estimate
+from scumble.query.estimates import Estimate
 from scumble.query.intervals import of_sum
 from scumble.query.inversion import inverted
 from scumble.query.law import Tables, Transition

@@ -14,8 +14,8 @@ import pytest
 from scipy.stats import binom
 
 import scumble
-from scumble.estimate import Estimate
 from scumble.query.answer import ask
+from scumble.query.estimates import Estimate
 from scumble.query.few import MANY, Draws
 from scumble.query.intervals import of_sum
 from scumble.query.moments import Moments

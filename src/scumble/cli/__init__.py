@@ -11,7 +11,7 @@ import typer
 
 from scumble import __version__
 from scumble.cli import advise, audit, compare, demo, init, plan, publish, query, report, show, verify
-from scumble.errors import InputError
+from scumble.core.errors import InputError
 
 app = typer.Typer(
     name="scumble",

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from scumble.cli.output import Format, console, print_card, print_json
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
 
 
 def command(
@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Choose the mechanism and its parameters for an accuracy, or for a privacy, and check the promise by publishing."""
     from scumble.cli.output import progress_bar
+    from scumble.core.atomic import whole_file
     from scumble.evaluate import advise
-    from scumble.whole import whole_file
 
     if out is not None and out.exists():
         raise ParameterError(f"{str(out)!r} exists and is kept; choose another name")

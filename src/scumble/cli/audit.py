@@ -8,7 +8,7 @@ import typer
 from rich.table import Table as RichTable
 
 from scumble.cli.output import Format, console, print_json
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
 
 
 def command(
@@ -74,8 +74,8 @@ def _attack(
     k: int | None,
     format: Format,
 ) -> bool:
-    from scumble.audit import case_of, run
-    from scumble.audit.exhibit import CROWD
+    from scumble.auditing import case_of, run
+    from scumble.auditing.evidence.exhibit import CROWD
     from scumble.cli.findings import print_findings
     from scumble.cli.progress import progress_bar
 
@@ -96,10 +96,10 @@ def _attack(
 def _examine(target: Path, raw: Path | None, lam: Any, delta: Any) -> list[Any]:
     """The test of a spec's table, or of a release."""
     from scumble.api import open
-    from scumble.audit.reconstruction import examine
-    from scumble.audit.table import examine_table, examined_as
-    from scumble.schema import read_spec
-    from scumble.tables import read, read_source
+    from scumble.auditing.attacks.reconstruction import examine
+    from scumble.auditing.evidence.table import examine_table, examined_as
+    from scumble.sources.source import read, read_source
+    from scumble.spec.spec import read_spec
 
     if target.suffix != ".toml":
         return [examine(open(target), read(raw) if raw is not None else None, lam, delta)]
@@ -146,7 +146,7 @@ def _print_examined(found: Any) -> None:
 
 
 def _ratio(ratio: tuple[str, str], epsilon: str | None, trials: int, format: Format) -> bool:
-    from scumble.entropy import Entropy
+    from scumble.core.entropy import Entropy
     from scumble.privacy.ratio import ratio_disclosure, simulate
 
     if epsilon is None:

@@ -37,9 +37,9 @@ def command(
 ) -> None:
     """Publish a table by every mechanism that applies, at equal privacy, many times, and measure what the answers are worth."""
     from scumble.cli.output import progress_bar
+    from scumble.core.atomic import whole_file
     from scumble.evaluate import Workload, compare
     from scumble.evaluate.subject import Subject
-    from scumble.whole import whole_file
 
     subject = Subject.of(spec)
     workload = (

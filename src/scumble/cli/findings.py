@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from scumble.audit import Case, Finding
+from scumble.auditing import Case, Finding
 from scumble.cli.output import console
 
 QUESTIONS = {

@@ -8,7 +8,7 @@ import typer
 
 from scumble.cli.output import listed
 from scumble.cli.progress import progress_bar
-from scumble.errors import TableError
+from scumble.core.errors import TableError
 
 
 def command(
@@ -24,9 +24,9 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a spec that exists.")] = False,
 ) -> None:
     """Write a spec (TOML) with a role and a domain suggested for each column, to be read and edited."""
-    from scumble.suggest import NONE_SENSITIVE, spec_text
-    from scumble.tables import read
-    from scumble.whole import whole_file
+    from scumble.core.atomic import whole_file
+    from scumble.sources.source import read
+    from scumble.spec.suggest import NONE_SENSITIVE, spec_text
 
     name = table.resolve().name
     path = out or table.resolve().parent / (name.split(".")[0] + ".toml")

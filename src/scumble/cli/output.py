@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from scumble.cli.progress import progress_bar as progress_bar
-from scumble.display import Card, Grid, Note, cell, plain
+from scumble.core.display import Card, Grid, Note, cell, plain
 
 
 class Format(StrEnum):

@@ -7,7 +7,7 @@ import typer
 
 from scumble.cli.output import Format, console, print_card, print_json
 from scumble.cli.progress import progress_bar
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
 
 
 def command(
@@ -23,9 +23,9 @@ def command(
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Show the guarantees that a spec gives, what an attacker's guess becomes, and the standard error that each answer will have."""
-    from scumble.forecast import forecast
-    from scumble.schema import read_spec
-    from scumble.tables import read_source
+    from scumble.evaluate.forecast import forecast
+    from scumble.sources.source import read_source
+    from scumble.spec.spec import read_spec
 
     given = read_spec(spec)
     asked = [*(questions or ()), *(_lines(file) if file else ())]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from scumble.progress import Progress
+from scumble.core.progress import Progress
 
 PATIENCE = 1.0
 """Seconds after which a bar appears: what is over sooner needs none."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.output import listed
-from scumble.errors import ParameterError, SchemaError
+from scumble.core.errors import ParameterError, SchemaError
 
 
 def command(
@@ -154,7 +154,7 @@ def _coarsening(text: str) -> tuple[str, dict[str, Any]]:
 
 def _spec_beside(table: Path) -> dict[str, Any]:
     """The columns of the spec that `scumble init` wrote for this table, and somebody read."""
-    from scumble.schema import read_spec
+    from scumble.spec.spec import read_spec
 
     try:
         return dict(read_spec(_beside(table)).columns) if _beside(table).exists() else {}

@@ -7,7 +7,7 @@ import typer
 
 from scumble.cli.output import Format, print_card, print_json
 from scumble.cli.progress import progress_bar
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
 
 
 def command(

@@ -26,9 +26,10 @@ def command(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path("report.html"),
 ) -> None:
     """Write the report of a release as one HTML page: what it promises, what attacks get, how exact answers are."""
-    from scumble.report import write
+
+    from scumble.reporting import report
 
     with progress_bar("report") as progress:
-        path = write(release, out, raw=raw, external=external, compare=compare, progress=progress)
+        path = report(release, out, raw=raw, external=external, compare=compare, progress=progress)
     edition = "internal edition, not for publication" if raw is not None else "external edition"
     print(f"{path}: {edition}, {path.stat().st_size / 1000:,.0f} kB, one file that loads nothing")

@@ -8,12 +8,12 @@ import typer
 
 from scumble.cli.output import Format, console, print_card, print_json
 from scumble.cli.progress import progress_bar
-from scumble.display import Card, Grid, Note, Part
-from scumble.parameters import plain
+from scumble.core.display import Card, Grid, Note, Part
+from scumble.core.parameters import plain
 from scumble.release import describe
 from scumble.release.release import Release
-from scumble.report.numbers import at_most_share, share
-from scumble.report.promises import belief
+from scumble.reporting.numbers import at_most_share, share
+from scumble.reporting.promises import belief
 
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
 

@@ -15,7 +15,7 @@ def command(
 ) -> None:
     """Check hashes, manifest, guarantees, and the channel against the published data."""
     from scumble.api import open
-    from scumble.errors import ChangedRelease
+    from scumble.core.errors import ChangedRelease
     from scumble.release.verify import Check, verify
 
     try:

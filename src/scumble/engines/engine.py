@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.domain import Domain
+from scumble.core.domain import Domain
 
 TABLE = "release"
 """The name under which a question knows the published table."""

@@ -7,9 +7,9 @@ from scumble.evaluate.advice import Advice
 from scumble.evaluate.advising import advise
 from scumble.evaluate.comparison import Compared, Comparison, compare
 from scumble.evaluate.measured import Measured, measure
-from scumble.evaluate.truth import Truth
 from scumble.evaluate.utility import reconstruction, records
 from scumble.evaluate.workload import Question, Workload
+from scumble.truth import Truth
 
 __all__ = [
     "Advice",

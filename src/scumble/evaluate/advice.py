@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scumble.display import Card, Grid, Items, Note, Part, Shown
+from scumble.core.display import Card, Grid, Items, Note, Part, Shown
+from scumble.core.parameters import plain
 from scumble.evaluate.foresight import Foreseen
 from scumble.evaluate.measured import percent
 from scumble.evaluate.promise import Met
 from scumble.evaluate.seeker import Offer, told_error
-from scumble.parameters import plain
-from scumble.spec_text import spec_toml
+from scumble.spec.toml import spec_toml
 
 CHOSEN = (
     "The privacy was chosen by looking at the table: that it was just enough for this accuracy tells about how many rows the questions are about. "

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number
 from scumble.evaluate.advice import Advice
 from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.foresight import Foreseen, Foresight
@@ -21,7 +22,6 @@ from scumble.evaluate.seeker import Offer, Seeker
 from scumble.evaluate.settings import BOTH, Setter
 from scumble.evaluate.subject import Subject
 from scumble.evaluate.workload import Workload
-from scumble.parameters import number
 
 FORESEEN = ("uniform", "fine_grain", "partitioned", BOTH)
 """Mechanisms whose errors are known before publishing; the first of those that are as good is advised."""

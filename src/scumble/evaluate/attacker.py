@@ -16,16 +16,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from scumble.channel import Channel
-from scumble.errors import ParameterError
-from scumble.evaluate.truth import Truth
+from scumble.core.channel import Channel
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number
 from scumble.mechanisms import Plan
 from scumble.mechanisms.utility import record_utility
-from scumble.parameters import number
 from scumble.privacy.guarantee import amplification
 from scumble.privacy.rho import posterior_bound
 from scumble.privacy.values import largest_other, worst_posteriors
 from scumble.release.release import Release
+from scumble.truth import Truth
 
 Counts = npt.NDArray[np.int64]
 Tensor = npt.NDArray[np.float64]

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from scumble.display import Card, Grid, Items, Note, Part, Shown
-from scumble.errors import InputError, ParameterError
+from scumble.core.display import Card, Grid, Items, Note, Part, Shown
+from scumble.core.errors import InputError, ParameterError
+from scumble.core.parameters import number, plain
 from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.measured import FLOORS, Truths, percent
 from scumble.evaluate.parallel import Progress, demand, run
@@ -22,7 +23,6 @@ from scumble.evaluate.settings import EQUAL, Setter, Setting, known, why_not
 from scumble.evaluate.subject import Subject
 from scumble.evaluate.trial import Bench, drawn, trial
 from scumble.evaluate.workload import Workload
-from scumble.parameters import number, plain
 
 RANGE = (1.5, 2.0, 3.0, 5.0, 9.0)
 """Factors on the odds of the commonest protected value, for one mechanism over a range of privacy."""

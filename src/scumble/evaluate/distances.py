@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
 
 Shares = npt.NDArray[np.float64]
 

@@ -11,15 +11,15 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.engines.duckdb import Memory
-from scumble.errors import NotEstimable
-from scumble.estimate import Estimates
+from scumble.core.errors import NotEstimable
+from scumble.engines.duckdb.engine import Memory
+from scumble.evaluate.forecast import expected, shares_of
 from scumble.evaluate.measured import labels
-from scumble.evaluate.truth import Truth
-from scumble.forecast import expected, shares_of
 from scumble.mechanisms import Plan
 from scumble.query.coarse import ask_coarse
 from scumble.query.compile import Published
+from scumble.query.estimates import Estimates
+from scumble.truth import Truth
 
 
 class Remembered(Memory):

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.display import Card, Grid, Note, Shown
-from scumble.errors import InputError
-from scumble.estimate import Estimates
-from scumble.evaluate.truth import Key, Truth
+from scumble.core.display import Card, Grid, Note, Shown
+from scumble.core.errors import InputError
+from scumble.core.parameters import plain
 from scumble.evaluate.workload import Question, Workload
-from scumble.parameters import plain
+from scumble.query.estimates import Estimates
 from scumble.release.release import Release
+from scumble.truth import Key, Truth
 
 Numbers = npt.NDArray[np.float64]
 

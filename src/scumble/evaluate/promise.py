@@ -13,7 +13,7 @@ from scumble.evaluate.parallel import Progress, run
 from scumble.evaluate.subject import Subject
 from scumble.evaluate.trial import Bench, answered, drawn
 from scumble.evaluate.workload import Workload
-from scumble.schema import Spec
+from scumble.spec.spec import Spec
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scumble.errors import InputError, ParameterError
+from scumble.core.errors import InputError, ParameterError
+from scumble.core.parameters import plain
 from scumble.evaluate.attacker import Beliefs
 from scumble.evaluate.foresight import Foreseen, Foresight
 from scumble.evaluate.measured import percent
 from scumble.evaluate.settings import Setter, Setting, why_not
 from scumble.mechanisms import Plan
-from scumble.parameters import plain
-from scumble.schema import Spec, Target
+from scumble.spec.spec import Spec, Target
 
 AS_GOOD = 1.05
 """Posteriors, and errors, within this factor are as good as each other: then the stronger promise decides."""

@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scumble.channel import gamma_bound
-from scumble.errors import InputError, ParameterError, did_you_mean
+from scumble.core.channel import gamma_bound
+from scumble.core.errors import InputError, ParameterError, did_you_mean
 from scumble.evaluate.attacker import Attacker, Beliefs
 from scumble.mechanisms import PLANNERS, Plan, Profile
 from scumble.mechanisms import plan as make_plan
-from scumble.mechanisms.settings import names
-from scumble.schema import ALIKE, Spec, Target
+from scumble.spec.spec import ALIKE, Spec, Target
+from scumble.spec.value_names import names
 
 BOTH = "partitioned, fine_grain inside"
 """Partitioned with a retention for each value of a sub-table: a mechanism of its own in comparisons."""

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scumble.errors import ParameterError
-from scumble.evaluate.truth import Truth
+from scumble.core.errors import ParameterError
 from scumble.mechanisms import Profile
-from scumble.schema import Spec, read_spec
-from scumble.tables import Table, read, read_source
+from scumble.sources.source import Table, read, read_source
+from scumble.spec.spec import Spec, read_spec
+from scumble.truth import Truth
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,21 +9,21 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.coarse import Steps
-from scumble.entropy import Entropy
-from scumble.errors import InputError, QueryError
+from scumble.core.entropy import Entropy
+from scumble.core.errors import InputError, QueryError
 from scumble.evaluate.attacker import met
 from scumble.evaluate.measured import FLOORS, Measured, Truths
 from scumble.evaluate.settings import why_not
-from scumble.evaluate.truth import Truth
 from scumble.evaluate.utility import reconstruction
+from scumble.publishing.publish import publish_table
+from scumble.publishing.row_pipeline import Coinage
 from scumble.query.coarse import numbers_in_steps
 from scumble.release.manifest import read_manifest
-from scumble.release.press import Coinage
-from scumble.release.publish import publish_table
 from scumble.release.release import Release
-from scumble.schema import Spec
-from scumble.tables import read
+from scumble.sources.source import read
+from scumble.spec.spec import Spec
+from scumble.spec.steps import Steps
+from scumble.truth import Truth
 
 Task = tuple[int, int]
 """The number of a spec, and of the repetition."""

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from scumble.domain import Grid
+from scumble.core.arrow_types import decoded
+from scumble.core.domain import Grid
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import quoted
 from scumble.evaluate.distances import earth_movers, hellinger, kullback_leibler, shares, total_variation
-from scumble.evaluate.truth import Truth
-from scumble.kinds import decoded
 from scumble.mechanisms.utility import record_utility
 from scumble.release.release import Release
+from scumble.truth import Truth
 
 
 @dataclass(frozen=True)

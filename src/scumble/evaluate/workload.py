@@ -16,14 +16,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.core.arrow_types import is_number
+from scumble.core.draws import below
+from scumble.core.entropy import Entropy, Stream
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import listed, quoted
-from scumble.entropy import Entropy, Stream
-from scumble.errors import ParameterError
-from scumble.evaluate.truth import Truth
-from scumble.kinds import is_number
-from scumble.mechanisms.draws import below
-from scumble.parameters import number
+from scumble.truth import Truth
 
 MOST_PARTS = 100
 """Different numbers of a column, above which it is asked by ranges."""

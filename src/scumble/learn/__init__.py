@@ -6,7 +6,7 @@ They need scikit-learn: pip install 'scumble[learn]'. Names are loaded when they
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from scumble.extras import need
+from scumble.core.extras import need
 
 if TYPE_CHECKING:
     from scumble.learn.recommender import ItemAverage, ReleaseRecommender

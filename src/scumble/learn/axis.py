@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from scumble.channel import Channel
-from scumble.domain import Domain
+from scumble.core.arrow_types import decoded, is_number
+from scumble.core.channel import Channel
+from scumble.core.domain import Domain
+from scumble.core.errors import InputError
 from scumble.engines.engine import TABLE
-from scumble.errors import InputError
-from scumble.kinds import decoded, is_number
 from scumble.learn.source import Source
 
 MOST_CATEGORIES = 1000

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.validation import check_is_fitted
 
-from scumble.errors import InputError, ParameterError
+from scumble.core.errors import InputError, ParameterError
 
 Floats = npt.NDArray[np.float64]
 

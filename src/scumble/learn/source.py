@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from scumble.core.errors import InputError, ParameterError, TableError, did_you_mean
 from scumble.engines.engine import Engine
-from scumble.errors import InputError, ParameterError, TableError, did_you_mean
 from scumble.query.compile import Published
 from scumble.release.release import Release
 
@@ -40,7 +40,7 @@ def source(data: Any) -> Source:
                 f"{', '.join(data.manifest.joint)} were perturbed as one, which learning does not know; learn from a release with mechanism uniform"
             )
         return Source(data.published, data.engine)
-    from scumble.engines.duckdb import Memory
+    from scumble.engines.duckdb.engine import Memory
 
     table = as_table(data)
     return Source(Published(table.column_names, {}, [{}]), Memory(table))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from scumble.channel import Channel
+from scumble.core.channel import Channel
 from scumble.learn.axis import Axis
 from scumble.learn.counts import Mask, Sums, Tensor
 

@@ -17,12 +17,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from scumble.errors import InputError, ParameterError
+from scumble.core.errors import InputError, ParameterError
+from scumble.core.parameters import plain
 from scumble.learn.axis import Axis, category_axis, feature_axis
 from scumble.learn.counts import Box, Mask, Tensor, sums
 from scumble.learn.source import Source, as_table, source
 from scumble.learn.splits import Rules, Split, best_split, entropy, gini, project, standard_errors
-from scumble.parameters import plain
 from scumble.release.release import Release
 
 CRITERIA = {"gini": gini, "entropy": entropy}

@@ -6,31 +6,31 @@ Each is loaded when it is named: some of them need SciPy, which takes a while.
 from importlib import import_module
 from typing import Any
 
-from scumble.errors import ParameterError, did_you_mean
+from scumble.core.errors import ParameterError, did_you_mean
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.schema import Spec
+from scumble.spec.spec import Spec
 
 COUNTING: set[str] = {"identity", "swapped", "fine_grain", "partitioned", "anatomy"}
 """Mechanisms that plan with the counts of the sensitive columns, which one scan gives them."""
 
 PLANNERS = {
-    "uniform": ("uniform", "plan"),
-    "identity": ("swapped", "plan_identity"),
-    "swapped": ("swapped", "plan_swapped"),
-    "fine_grain": ("fine_grained", "plan"),
-    "partitioned": ("partitioned", "plan"),
-    "sps": ("sps", "plan"),
-    "k_dgs": ("k_dgs", "plan"),
-    "noisy_counts": ("noisy_counts", "plan"),
-    "columnized": ("columnized", "plan"),
-    "anatomy": ("baselines.anatomy", "plan"),
-    "frapp": ("baselines.frapp", "plan"),
-    "alpha_beta": ("baselines.alpha_beta", "plan"),
-    "perturbed_generalization": ("baselines.perturbed_generalization", "plan"),
+    "uniform": ("uniform.plan", "plan"),
+    "identity": ("own_values", "plan_identity"),
+    "swapped": ("own_values", "plan_swapped"),
+    "fine_grain": ("fine_grained.plan", "plan"),
+    "partitioned": ("partitioned.plan", "plan"),
+    "sps": ("sps.plan", "plan"),
+    "k_dgs": ("k_dgs.plan", "plan"),
+    "noisy_counts": ("noisy_counts.plan", "plan"),
+    "columnized": ("columnized.plan", "plan"),
+    "anatomy": ("anatomy.plan", "plan"),
+    "frapp": ("frapp.plan", "plan"),
+    "alpha_beta": ("alpha_beta.plan", "plan"),
+    "perturbed_generalization": ("perturbed_generalization.plan", "plan"),
 }
 """The module and the function that plan each mechanism."""
 
-PURE = {"fine_grain": "fine_graining", "partition": "partitioning", "suppression": "suppressing"}
+PURE = {"fine_grain": "fine_grain_channel", "partition": "partitioned.partitioning", "suppression": "suppression_odds"}
 """Planning as functions of counts, apart from tables and files, and the modules that have them."""
 
 __all__ = ["COUNTING", "PLANNERS", "Plan", "Profile", "plan", *PURE]

@@ -1,8 +1,8 @@
 """Whether what a release was made with gives what a guarantee states: every kind of guarantee has a check here that can fail."""
 
-from scumble.errors import InternalError
+from scumble.core.errors import InternalError
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
-from scumble.mechanisms.noisy_counts import check_full, checked
+from scumble.mechanisms.noisy_counts.plan import check_full, checked
 from scumble.privacy import checks
 from scumble.privacy.checks import Check, Strata
 from scumble.privacy.guarantee import Guarantee

@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.entropy import Stream
-from scumble.errors import ParameterError
-from scumble.mechanisms.suppressing import (
+from scumble.core.entropy import Stream
+from scumble.core.errors import ParameterError
+from scumble.mechanisms.suppression_odds import (
     BITS,
     Counts,
     Vector,
@@ -176,7 +176,7 @@ class NoisyCountMatrix:
     def draw(self, stream: Stream, counts: Any) -> Counts:
         """A published count for each true count, 0 where the tuple is suppressed.
 
-        >>> from scumble.entropy import Entropy
+        >>> from scumble.core.entropy import Entropy
         >>> drawn = NoisyCountMatrix(10, 1, 1e-5).draw(Entropy.seeded(1).stream("doc"), [9, 100, 1000])
         >>> drawn[0].item(), bool(abs(drawn[1] - 100) < 60), bool(abs(drawn[2] - 1000) < 60)
         (0, True, True)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.channel import Channel
-from scumble.coins import Coins
-from scumble.display import Card, Grid, Items, Note, Part, Shown
-from scumble.domain import Domain
+from scumble.core.channel import Channel
+from scumble.core.coins import Coins
+from scumble.core.display import Card, Grid, Items, Note, Part, Shown
+from scumble.core.domain import Domain
 from scumble.privacy.guarantee import NOT_COVERED, Guarantee
 
 

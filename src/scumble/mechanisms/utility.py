@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.channel import Channel, Vector
-from scumble.errors import NotEstimable, ParameterError
+from scumble.core.channel import Channel, Vector
+from scumble.core.errors import NotEstimable, ParameterError
 
 
 def record_utility(channel: Channel, counts: Any) -> float:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
 
 Number = int | float | Fraction
 Dataset = tuple[Hashable, ...]

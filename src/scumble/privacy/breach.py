@@ -28,9 +28,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from scumble.channel import gamma_bound
-from scumble.errors import ParameterError
-from scumble.parameters import number, probability
+from scumble.core.channel import gamma_bound
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number, probability
 
 
 def breach_limit(p: Any, rho1: Any, rho2: Any, k: int = 1, shares: Sequence[Any] | None = None) -> float:

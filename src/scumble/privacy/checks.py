@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from scumble.channel import Channel, gamma_bound
+from scumble.core.channel import Channel, gamma_bound
 from scumble.privacy.breach import breach_limit, product_limit, swapping_posterior
 from scumble.privacy.guarantee import ROUNDING, Guarantee, joint_amplification, sampled_gamma
 from scumble.privacy.reconstruction import keeps

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from pydantic import BaseModel, ConfigDict
 
-from scumble.channel import Channel
-from scumble.errors import InternalError
-from scumble.parameters import plain
+from scumble.core.channel import Channel
+from scumble.core.errors import InternalError
+from scumble.core.parameters import plain
 from scumble.privacy.breach import product_limit
 from scumble.privacy.rho import posterior_bound
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.entropy import Stream
-from scumble.errors import ParameterError
-from scumble.parameters import number
+from scumble.core.entropy import Stream
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number
 
 DISCLOSURE = 1 / 20
 """The largest b/x at which the ratio counts as disclosed."""
@@ -115,12 +115,12 @@ class RatioSimulation:
 
 
 def simulate(asked: RatioDisclosure, stream: Stream, trials: int = 10_000) -> RatioSimulation:
-    """Noisy answers from a stream of `scumble.entropy`.
+    """Noisy answers from a stream of `scumble.core.entropy`.
 
     Noise is made from 53-bit uniforms, enough to look at a distribution. It must not protect anything: the gaps between
     floating-point noises tell the true answer.
 
-    >>> from scumble.entropy import Entropy
+    >>> from scumble.core.entropy import Entropy
     >>> found = simulate(ratio_disclosure(501, 420, epsilon=0.5), Entropy.seeded(1).stream("doc"))
     >>> round(found.median, 2), round(found.within(0.05), 1)
     (0.84, 1.0)
@@ -136,7 +136,7 @@ def simulate(asked: RatioDisclosure, stream: Stream, trials: int = 10_000) -> Ra
 def laplace(stream: Stream, count: int, scale: float) -> npt.NDArray[np.float64]:
     """Laplace noise for simulations: an exponential variable with a random sign.
 
-    >>> from scumble.entropy import Entropy
+    >>> from scumble.core.entropy import Entropy
     >>> laplace(Entropy.seeded(1).stream("doc"), 3, 1.0).shape
     (3,)
     """

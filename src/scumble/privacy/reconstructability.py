@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from scumble.channel import Channel
-from scumble.errors import ParameterError
-from scumble.parameters import number, probability
+from scumble.core.channel import Channel
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number, probability
 
 CONSTANTS = {"hoeffding": 0.5, "chernoff": 4.0}
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from scumble.errors import ParameterError
-from scumble.parameters import number
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number
 from scumble.privacy.tails import WHOLE, Counts, Numbers, fails, level_of, parameters, tail_named, tails
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.channel import Channel, gamma_bound
-from scumble.errors import ParameterError
-from scumble.parameters import number
+from scumble.core.channel import Channel, gamma_bound
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number
 
 gamma = gamma_bound
 

@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from scumble.errors import ParameterError, did_you_mean
-from scumble.parameters import number
+from scumble.core.errors import ParameterError, did_you_mean
+from scumble.core.parameters import number
 
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.channel import Channel, Vector
-from scumble.errors import ParameterError
+from scumble.core.channel import Channel, Vector
+from scumble.core.errors import ParameterError
 
 Bounds = Sequence[Sequence[float | None]]
 """For each stratum a factor for each value, or one for all; None: the value needs no protection."""

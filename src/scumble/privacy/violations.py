@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.errors import ParameterError
+from scumble.core.errors import ParameterError
 from scumble.privacy.tails import Counts, Tails, chernoff, fails, level_of, parameters, tails, whole_counts
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.core.errors import ParameterError, did_you_mean
+from scumble.core.parameters import confidence
 from scumble.engines.engine import Engine
-from scumble.errors import ParameterError, did_you_mean
-from scumble.estimate import Estimate, Estimates
-from scumble.parameters import confidence
 from scumble.query.cells import Cells
 from scumble.query.compile import Published, Question, compile_query, perturbed_column
+from scumble.query.estimates import Estimate, Estimates
 from scumble.query.intervals import of_average, of_sum
 from scumble.query.moments import Moments
 from scumble.query.parse import Aggregate, Group, Query, parse

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from scumble.channel import Channel
-from scumble.entropy import Entropy, Stream
-from scumble.errors import ParameterError
-from scumble.parameters import number
+from scumble.core.channel import Channel
+from scumble.core.entropy import Entropy, Stream
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number
 from scumble.query.likelihood import maximize
 
 Tensor = npt.NDArray[np.float64]

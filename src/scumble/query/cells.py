@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.channel import Channel, Vector
+from scumble.core.channel import Channel, Vector
+from scumble.core.errors import QueryError
 from scumble.engines.engine import Engine
-from scumble.errors import QueryError
 from scumble.query.compile import Question
 from scumble.query.normalize import Perturbed
 from scumble.query.packing import fields, unpacked

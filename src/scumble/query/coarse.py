@@ -10,13 +10,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from scumble.coarse import Steps, label_of, labels, shown, steps, words
+from scumble.core.errors import did_you_mean
 from scumble.engines.sql import named
-from scumble.errors import did_you_mean
-from scumble.estimate import Estimates
+from scumble.query.estimates import Estimates
 from scumble.query.middle import Spread, in_middles, monotone
 from scumble.query.parse import Query, parse, written
-from scumble.schema import Coarsen
+from scumble.spec.spec import Coarsen
+from scumble.spec.steps import Steps, label_of, labels, shown, steps, words
 
 ORDER: dict[type[exp.Expression], tuple[bool, bool]] = {
     exp.GTE: (True, False),

@@ -19,11 +19,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.channel import Channel
-from scumble.domain import Domain, Grid
+from scumble.core.arrow_types import is_number
+from scumble.core.channel import Channel
+from scumble.core.domain import Domain, Grid
+from scumble.core.errors import QueryError
 from scumble.engines.engine import TABLE, Engine
-from scumble.errors import QueryError
-from scumble.kinds import is_number
 from scumble.query.merged import at_merged
 from scumble.query.normalize import Conditions, Perturbed, SetAtom, cut, take_apart
 from scumble.query.packing import grouped_raw, packed

@@ -20,7 +20,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from scumble.estimate import Estimate
+from scumble.query.estimates import Estimate
 from scumble.query.few import Draws
 from scumble.query.law import Tables
 from scumble.query.moments import Even, Moments, Ratio, Tensor

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from scumble.channel import Channel
+from scumble.core.channel import Channel
 
 Tensor = npt.NDArray[np.float64]
 

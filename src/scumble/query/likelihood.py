@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.channel import Channel, IndistinguishableValues
-from scumble.errors import ParameterError
-from scumble.parameters import number
+from scumble.core.channel import Channel, IndistinguishableValues
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import number
 from scumble.query.kronecker import Operator, operator_of, whole
 
 Tensor = npt.NDArray[np.float64]

@@ -23,12 +23,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from scumble.channel import Channel
-from scumble.entropy import Entropy
-from scumble.errors import QueryError
-from scumble.estimate import Estimate
+from scumble.core.channel import Channel
+from scumble.core.entropy import Entropy
+from scumble.core.errors import QueryError
 from scumble.query.bootstrap import pivot_errors
 from scumble.query.compile import Question, perturbed_column
+from scumble.query.estimates import Estimate
 from scumble.query.likelihood import Likelihood, maximize
 from scumble.query.parse import Aggregate
 from scumble.query.reconstruct import Reconstruction, Whole

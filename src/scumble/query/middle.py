@@ -16,7 +16,7 @@ import numpy as np
 import sqlglot
 from sqlglot import exp
 
-from scumble.estimate import STEPS, Estimate, Estimates
+from scumble.query.estimates import STEPS, Estimate, Estimates
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.channel import Channel
-from scumble.domain import Categories, Domain, Grid
+from scumble.core.channel import Channel
+from scumble.core.domain import Categories, Domain, Grid
+from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import FALSE, TRUE, Engine
-from scumble.errors import QueryError, did_you_mean
 
 Truth = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 """Where an expression is true and where it is false, over all axes; neither where SQL does not know."""

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.channel import Channel, Vector
+from scumble.core.channel import Channel, Vector
 from scumble.query.compile import Published
 from scumble.query.moments import quotient
 from scumble.query.stratum import Stratum

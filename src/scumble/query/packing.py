@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.domain import Domain, Grid
+from scumble.core.arrow_types import is_text
+from scumble.core.domain import Domain, Grid
 from scumble.engines.engine import truth_case
-from scumble.kinds import is_text
 from scumble.query.normalize import Perturbed, PublicAtom
 
 MANY_CELLS = 32

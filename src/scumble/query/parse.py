@@ -7,8 +7,8 @@ from typing import Any, Literal
 import sqlglot
 from sqlglot import exp
 
+from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import TABLE
-from scumble.errors import QueryError, did_you_mean
 
 Kind = Literal["count", "sum", "avg"]
 AGGREGATES: dict[type[exp.Expression], Kind] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}

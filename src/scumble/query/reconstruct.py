@@ -5,7 +5,7 @@ from operator import add
 
 import numpy as np
 
-from scumble.channel import Vector
+from scumble.core.channel import Vector
 from scumble.query import own, states
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, perturbed_column

@@ -12,7 +12,7 @@ and the second 1/s of it for each sampled row. What is added is the smaller one.
 
 import numpy as np
 
-from scumble.channel import Vector
+from scumble.core.channel import Vector
 from scumble.query.cells import Cells
 from scumble.query.compile import Question
 from scumble.query.moments import Tensor, quotient

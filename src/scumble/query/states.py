@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scumble.channel import Channel, Vector
+from scumble.core.channel import Channel, Vector
 from scumble.query.few import MANY
 from scumble.query.law import FEWER, Flags, Tables, Tensor, Transition
 from scumble.query.moments import Even, Moments, Ratio, quotient

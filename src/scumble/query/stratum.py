@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.channel import Channel, IndistinguishableValues, Vector
+from scumble.core.channel import Channel, IndistinguishableValues, Vector
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, null_states
 from scumble.query.moments import Moments

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scumble.channel import Channel, IndistinguishableValues
+from scumble.core.channel import Channel, IndistinguishableValues
 from scumble.query.moments import Ratio, quotient
 from scumble.query.normalize import Perturbed
 from scumble.query.sampled import of_average, public_share, sample_of, smaller

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from scumble.engines.duckdb import DuckDB
+from scumble.core.errors import ReleaseError
+from scumble.engines.duckdb.engine import DuckDB
 from scumble.engines.engine import TABLE, Engine
-from scumble.errors import ReleaseError
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord
 from scumble.release.release import Release

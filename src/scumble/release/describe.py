@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from scumble.coarse import words
-from scumble.display import Card, Grid, Items, Note, Part
+from scumble.core.display import Card, Grid, Items, Note, Part
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord
+from scumble.spec.steps import words
 
 BUCKETED = {
     "bucket": "the bucket of the row",

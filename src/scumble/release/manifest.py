@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from scumble.channel import Channel
-from scumble.domain import Domain
-from scumble.errors import ChangedRelease, ReleaseError
+from scumble.core.channel import Channel
+from scumble.core.domain import Domain
+from scumble.core.errors import ChangedRelease, ReleaseError
 from scumble.privacy.guarantee import Guarantee
-from scumble.problems import first_problem
 from scumble.release.records import ColumnRecord, CountedRecord, FileRecord, Randomness, SamplingRecord
-from scumble.schema import Model
+from scumble.spec.problems import first_problem
+from scumble.spec.spec import Model
 
 FORMAT = "scumble-release"
 VERSION = 1

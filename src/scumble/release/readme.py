@@ -1,15 +1,23 @@
 """The README of a release: a stranger without scumble can work from it."""
 
-from scumble.channel import Channel
-from scumble.coarse import words
-from scumble.domain import Domain, Grid
+from scumble.core.channel import Channel
+from scumble.core.domain import Domain, Grid
+from scumble.forms.boxes.readme import generalized_howto
+from scumble.forms.rows.readme_values import (
+    asking,
+    condition_on,
+    counting,
+    data_files,
+    double,
+    or_scumble,
+    valued_howto,
+)
+from scumble.forms.tuples.readme import counted_howto, counted_place
 from scumble.release.describe import GROUPED
 from scumble.release.manifest import Manifest
 from scumble.release.markdown import block, code, plain, sentence
-from scumble.release.readme_counts import counted_howto, counted_place
-from scumble.release.readme_generalized import generalized_howto
-from scumble.release.readme_values import asking, condition_on, counting, data_files, double, or_scumble, valued_howto
 from scumble.release.records import ColumnRecord
+from scumble.spec.steps import words
 
 
 def readme(manifest: Manifest) -> str:

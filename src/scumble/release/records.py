@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
-from scumble.channel import Channel
-from scumble.coins import Coins, spread
-from scumble.domain import Categories, Domain, Grid
-from scumble.errors import ReleaseError
-from scumble.kinds import named_type
-from scumble.schema import Coarsen, Model
+from scumble.core.arrow_types import named_type
+from scumble.core.channel import Channel
+from scumble.core.coins import Coins, spread
+from scumble.core.domain import Categories, Domain, Grid
+from scumble.core.errors import ReleaseError
+from scumble.spec.spec import Coarsen, Model
 
 
 class DomainRecord(Model):

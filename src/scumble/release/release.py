@@ -12,18 +12,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from scumble.channel import Channel
-from scumble.display import Card, Shown
-from scumble.engines.duckdb import DuckDB
+from scumble.core.channel import Channel
+from scumble.core.display import Card, Shown
+from scumble.core.errors import ChangedRelease, ParameterError, ReleaseError
+from scumble.engines.duckdb.engine import DuckDB
 from scumble.engines.engine import TABLE, Engine
-from scumble.errors import ChangedRelease, ParameterError, ReleaseError
-from scumble.estimate import Estimates
+from scumble.forms.tuples.opened import counted_release
+from scumble.forms.tuples.totals import CountedRelease, ask_counts
 from scumble.query.answer import ask
 from scumble.query.coarse import Coarse, ask_coarse
 from scumble.query.compile import Published
-from scumble.query.counts import CountedRelease, ask_counts
+from scumble.query.estimates import Estimates
 from scumble.release import describe
-from scumble.release.counted import counted_release
 from scumble.release.manifest import Manifest, read_manifest
 from scumble.release.records import FileRecord, number_ends, representative
 
@@ -48,7 +48,7 @@ class Release(Shown):
         if self.manifest.counted is not None:
             return self._count(sql, level, method)
         if self.manifest.joint:
-            from scumble.query.joint import ask_joint
+            from scumble.forms.rows.joint import ask_joint
 
             return ask_joint(sql, self.published, self.engine, level, method)
         return ask(sql, self.published, self.engine, level, method)
@@ -82,25 +82,25 @@ class Release(Shown):
         return counted_release(self.path, self.manifest)
 
     def _ask_anatomy(self, sql: str, level: Any) -> Estimates:
-        from scumble.query.anatomy import ask_anatomy
+        from scumble.forms.buckets.totals import ask_anatomy
 
         return ask_anatomy(sql, self._buckets, level)
 
     @cached_property
     def _buckets(self) -> Any:
-        from scumble.engines.anatomy import Buckets
+        from scumble.engines.duckdb.buckets import Buckets
 
         rows, values = (self.counted_files(name) for name in ("rows", "values"))
         return Buckets(rows, values, [*self.manifest.public, str(self.manifest.role("apart"))])
 
     def _ask_generalized(self, sql: str, level: Any) -> Estimates:
-        from scumble.query.generalized import ask_generalized
-        from scumble.release.boxes import boxes_of
+        from scumble.forms.boxes.opened import boxes_of
+        from scumble.forms.boxes.totals import ask_generalized
 
         return ask_generalized(sql, boxes_of(self.path, self.manifest), level)
 
     def _ask_alpha_beta(self, sql: str, level: Any) -> Estimates:
-        from scumble.query.alpha_beta import ask_alpha_beta
+        from scumble.forms.tuple_set.totals import ask_alpha_beta
 
         record = self.manifest.counted
         if record is None or record.alpha is None or record.beta is None:

@@ -6,18 +6,19 @@ Bin(n, a_j). A column that was perturbed less than the manifest says leaves rare
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from scumble.channel import Channel
+from scumble.core.channel import Channel
+from scumble.core.errors import SchemaError
 from scumble.engines.engine import TABLE
-from scumble.errors import SchemaError
+from scumble.forms.tuples.checks import counted_checks
 from scumble.mechanisms.checks import holds
-from scumble.release.release import Release
-from scumble.release.verify_counts import counted_checks
+from scumble.release.release import Release, open_release
 
 FALSE_ALARM = 1e-9
 """The probability that a sound release fails the check of its channel."""
@@ -37,8 +38,9 @@ class Check:
     detail: str
 
 
-def verify(release: Release) -> list[Check]:
-    """Everything that can be checked without the raw table. Hashes were checked when the release was opened."""
+def verify(release: Release | str | Path) -> list[Check]:
+    """Everything that can be checked without the raw table, of an opened release or a folder. Opening it checks the hashes."""
+    release = release if isinstance(release, Release) else open_release(release)
     manifest = release.manifest
     sealed = Check("hashes", True, f"manifest and {len(manifest.files)} files are as they were written")
     shape = (

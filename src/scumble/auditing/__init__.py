@@ -1,0 +1,162 @@
+"""Attacks on published tables, one a file, each with one Finding: what it gets, and what it gets where the weakness that it looks for is not there.
+
+`audit` runs them on releases, which say themselves what their columns are, and on tables that any other tool made.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from scumble.auditing.attacks import (
+    altered,
+    averaging,
+    corruption,
+    crowds,
+    dealing,
+    downcoding,
+    duplicates,
+    generalized,
+    homogeneity,
+    index,
+    inference,
+    linkability,
+    linkability_by_values,
+    linking,
+    metadata,
+    order,
+    rare,
+    reconstruction,
+    retention,
+    scale,
+    unsampled,
+    whole_rows,
+)
+from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.exhibit import CROWD, Exhibit, of_release, of_table
+from scumble.auditing.finding import Finding
+from scumble.auditing.findings import Findings
+from scumble.core.errors import TableError
+from scumble.release.manifest import NAME as MANIFEST
+from scumble.release.release import Release, open_release
+from scumble.sources.source import Table, read
+
+Attack = Callable[[Case], Finding | None]
+"""What it gets, or None where there is nothing to look for."""
+
+Progress = Callable[[int, int | None], None]
+
+
+def _of(attack: Callable[[Release, Any], Finding], *mechanisms: str) -> Attack:
+    """An attack on releases by some mechanisms only."""
+
+    def fitting(case: Case) -> Finding | None:
+        release = case.exhibit.release
+        return attack(release, case.source) if release is not None and case.exhibit.mechanism in mechanisms else None
+
+    return fitting
+
+
+ATTACKS: list[Attack] = [
+    linking.attack,
+    crowds.attack,
+    generalized.attack,
+    downcoding.attack,
+    _of(rare.attack, "k_dgs", "noisy_counts", "columnized"),
+    linkability.attack,
+    linkability_by_values.attack,
+    averaging.attack,
+    inference.attack,
+    homogeneity.attack,
+    corruption.attack,
+    _of(scale.attack, "sps"),
+    _of(unsampled.attack, "sps"),
+    _of(reconstruction.attack, "sps"),
+    retention.attack,
+    whole_rows.attack,
+    dealing.attack,
+    altered.attack,
+    duplicates.attack,
+    order.attack,
+    index.attack,
+    metadata.attack,
+]
+"""Every attack, in the order of the questions that they answer: singling out, linkability, inference, integrity."""
+
+
+def audit(
+    target: Any,
+    raw: Any = None,
+    *,
+    others: Iterable[Any] = (),
+    quasi: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    k: int = CROWD,
+    progress: Progress | None = None,
+) -> Findings:
+    """What every attack that fits gets.
+
+    target     a Release, its folder, or any table that somebody published (a path or a data frame)
+    raw        the raw table, to score attacks by the truth
+    others     other publications of the same people, to link with
+    quasi      of a table that is no release: the columns that an attacker may know; guessed when absent
+    sensitive  of a table that is no release: the columns that are to be protected; guessed when absent
+    k          of a table that is no release: the size of a crowd that it is held to
+    progress   called with the number of attacks that are done, and of all
+    """
+    return Findings(run(case_of(target, raw, others, quasi, sensitive, k), progress))
+
+
+def case_of(
+    target: Any,
+    raw: Any = None,
+    others: Iterable[Any] = (),
+    quasi: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    k: int = CROWD,
+) -> Case:
+    """What an audit has before it; `case.exhibit.guesses` says what was guessed."""
+    exhibit = exhibit_of(target, quasi, sensitive, k)
+    if not any(table.num_rows for table in exhibit.tables):
+        raise TableError(f"{exhibit.name!r} has no rows, so there is nothing to attack")
+    if exhibit.release is None:
+        quasi, sensitive = exhibit.quasi, exhibit.sensitive
+    beside = [exhibit_of(other, quasi, sensitive, k) for other in others]
+    return Case(exhibit, None if raw is None else _table(raw), beside)
+
+
+def run(case: Case, progress: Progress | None = None) -> list[Finding]:
+    """Every attack on one case."""
+    found = []
+    for done, attack in enumerate(ATTACKS):
+        finding = attack(case)
+        found += [finding] if finding is not None else []
+        pa.default_memory_pool().release_unused()
+        if progress is not None:
+            progress(done + 1, len(ATTACKS))
+    return found
+
+
+def exhibit_of(target: Any, quasi: Sequence[str] | None, sensitive: Sequence[str] | None, k: int = CROWD) -> Exhibit:
+    """A release, or any other published table."""
+    if isinstance(target, str | Path):
+        path = Path(target)
+        if path.suffix == ".release" or (path / MANIFEST).exists():
+            target = open_release(path)
+    if isinstance(target, Release):
+        return of_release(target)
+    table = _table(target)
+    if not isinstance(target, str | Path):
+        return of_table(table, "the table", [], quasi, sensitive, k)
+    path = Path(target)
+    files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
+    return of_table(table, path.name, files, quasi, sensitive, k)
+
+
+def _table(source: Any) -> Table:
+    table: Table = source if hasattr(source, "batches") else read(source)
+    return table
+
+
+__all__ = ["ATTACKS", "Attack", "Case", "Finding", "Findings", "audit", "case_of", "run"]

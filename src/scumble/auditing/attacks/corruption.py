@@ -1,0 +1,178 @@
+"""Corruption: an attacker who knows the true values of everybody else with the same public values, or in the same bucket, and takes them away.
+
+Anatomy, and any table of true values: what is left is the person's. That is arithmetic, and the success is 1 wherever the others are
+known; the baseline is the best guess without them.
+
+A perturbed release (needs the raw table): the attacker takes the others' true values from the published ones of the group and guesses the
+value that is left over most. Knowing others can show him the person's row, never more, so the baseline is what the channel lets a known
+row give at face value, or in groups where that is more, what the most frequent value of the others gives, which needs no release. All people of
+a group are right or wrong by the same few coins, so that its variance is taken for that of one throw. Where groups were sampled, published rows
+stand for as many people as were sampled by them. Of boxes (perturbed generalization) the likelihood of the one published value is weighed for each
+person (`boxes`), and the baseline is what the channel lets that get.
+
+Swapped values: the published column has the very values of the table, so whoever knows all others of the table, whatever their public values, has the
+last one left. Nothing of the raw table is needed for that; with it, it is counted. (Identity perturbation draws anew and keeps no counts.)
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from scumble.auditing.evidence.boxes import guessed
+from scumble.auditing.evidence.buckets import Buckets
+from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.cells import Cells
+from scumble.auditing.evidence.exhibit import Codes, together
+from scumble.auditing.evidence.law import Numbers, law_of
+from scumble.auditing.evidence.parts import Sum, Terms, worst
+from scumble.auditing.finding import LEVEL, Finding
+
+NAME = "corruption"
+
+SMALL = 50
+"""People of a group up to which it is looked at by itself too: of larger ones the noise of all coins leaves little."""
+
+NOT_MOST_OTHERS = "The attacker may know the manifest, the public columns and the coins' probabilities, but not the values of most others"
+"""How a release of samples says that it does not protect from those who know the others."""
+
+TRUE_VALUES = "A table of true values does not protect from those who know the others."
+
+
+def attack(case: Case) -> Finding | None:
+    """The sensitive column that corruption helps most with."""
+    exhibit = case.exhibit
+    if exhibit.mechanism == "anatomy":
+        return _anatomy(case)
+    if exhibit.mechanism == "swapped":
+        found = [_swapped(case, name) for name in exhibit.sensitive]
+    elif exhibit.generalized:
+        found = [_box(case, name) for name in exhibit.sensitive if case.raw is not None]
+    elif exhibit.perturbed:
+        if case.raw is None:
+            return None
+        found = [_perturbed(case, name) for name in exhibit.sensitive]
+    else:
+        found = [_true_values(case, name) for name in exhibit.sensitive if exhibit.manifest is None]
+    return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
+
+
+def _anatomy(case: Case) -> Finding:
+    buckets = Buckets.of(case.exhibit)
+    told = f"{buckets.name}: what is left of a bucket when the values of all its other rows are taken away; without them the best guess is right in 1/l"
+    return Finding(
+        NAME, 1.0, round(buckets.largest_share(), 12), 1.0, 1.0, told, "inference", case.exhibit.words("Corruption")
+    )
+
+
+def _true_values(case: Case, name: str) -> Finding:
+    """Counted: who has others with the same public values gets theirs taken away, and one is left."""
+    (group,), count = together(case.exhibit.quasi, case.exhibit.table)
+    (value,), size = together([name], case.exhibit.table)
+    first, _, _ = Cells(group, value, size).two_largest(count)
+    guess = float(first.sum()) / max(1, len(group))
+    told = f"{name}: what is left of the rows with a person's public values when those of all others are taken away, if the table's values are true; the best guess without is right in {guess:.2%}"
+    return Finding(NAME, 1.0, guess, 1.0, 1.0, told, "inference", TRUE_VALUES)
+
+
+def _swapped(case: Case, name: str) -> Finding:
+    """All rows are one group, and what is left of it is the person's."""
+    exhibit = case.exhibit
+    truth = case.truth(name) if case.raw is not None else None
+    law = law_of(exhibit, name, truth)
+    share = 1.0
+    if truth is not None:
+        seen = exhibit.codes(name)
+        share = _left_over(np.zeros_like(seen), seen, np.zeros_like(truth), truth, len(law.prior), 1).sum() / len(truth)
+    told = f"{name}: what is left of the whole column when the values of all others in the table are taken away, because its counts are the true ones; a known row gives {law.face_value:.2%} at face value"
+    return Finding(NAME, share, law.face_value, share, share, told, "inference", exhibit.words("Corruption"))
+
+
+def _perturbed(case: Case, name: str) -> Finding:
+    exhibit, truth = case.exhibit, case.truth(name)
+    law = law_of(exhibit, name, truth)
+    hits, size, by_others = _by_group(case, name, truth, len(law.prior))
+    share = np.maximum(law.face_value, by_others / np.maximum(size, 1))
+    small = size <= SMALL
+    part = replace(_of_groups(hits[small], size[small], share[small]), of=f" in groups of at most {SMALL}")
+    found = worst(_of_groups(hits, size, share), [part], (1 - LEVEL) / 2 / len(exhibit.sensitive))
+    told = (
+        f"{name}: {found.people:,} people{found.of}, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
+        f"that or the most frequent value of the others {found.expected:.2%}"
+    )
+    uncovered = exhibit.words(NOT_MOST_OTHERS) if _sampled(case) else ""
+    return Finding(NAME, found.success, found.expected, *found.ends, told, "inference", uncovered)
+
+
+def _sampled(case: Case) -> bool:
+    return case.exhibit.manifest is not None and case.exhibit.manifest.sampling is not None
+
+
+def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> Sum:
+    """People of a group are right together, or wrong together."""
+    return Terms(hits, size * share, size**2 * share * (1 - share), size, float(size.max(initial=1))).whole()
+
+
+def _by_group(case: Case, name: str, truth: Codes, values: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Of each group how many of its people are guessed right, how many there are, and how many have the most frequent value of the others."""
+    groups, seen = case.groups, case.exhibit.codes(name)
+    crowded = ~((groups.rows == 1) & (groups.people == 1))
+    number, count = np.cumsum(crowded) - 1, int(crowded.sum())
+    ours, theirs = crowded[groups.published], crowded[groups.raw]
+    published, raw = number[groups.published[ours]], number[groups.raw[theirs]]
+    weights = _scaled(case)[ours] if _sampled(case) else None
+    hits = _left_over(published, seen[ours], raw, truth[theirs], values, count, weights)
+    largest, second, _ = Cells(raw, truth[theirs], values).two_largest(count)
+    people, rows = case.known
+    alone = np.zeros(len(people))
+    return (
+        np.concatenate([hits, truth[people] == seen[rows]]),  # with nobody to take away, the row's own value is left
+        np.concatenate([groups.people[crowded], alone + 1]),
+        np.concatenate([np.where(largest > second, largest, 0), alone]),
+    )
+
+
+def _scaled(case: Case) -> Numbers:
+    """What each sampled row stands for: the people of its group, by its sampled rows."""
+    groups, weights = case.groups, case.exhibit.weights
+    rows = np.bincount(groups.published, weights=weights, minlength=groups.count)
+    return np.asarray(weights * (groups.people / np.where(rows > 0, rows, 1))[groups.published])
+
+
+def _box(case: Case, name: str) -> Finding:
+    truth = case.truth(name)
+    law = law_of(case.exhibit, name, truth)
+    found = guessed(case.boxes, truth, case.exhibit.codes(name), law, (1 - LEVEL) / 2, known=True)
+    told = f"{name}: whoever knows the true values of all others in a person's box; the channel of the manifest lets {found.expected:.2%} of {found.people:,} people be guessed right"
+    return Finding(NAME, found.success, found.expected, *found.ends, told)
+
+
+def _left_over(
+    group: Codes, seen: Codes, people: Codes, truth: Codes, size: int, count: int, weights: Numbers | None = None
+) -> Numbers:
+    """How many people of each group have the value that is left over most, after the others are taken away; among several alike one is guessed.
+
+    D(g, j) = published - true count. For a person of value x it is D + [j = x], so x wins if D(g, x) + 1 is above all others.
+    """
+    published, true = Cells(group, seen, size), Cells(people, truth, size)
+    cells = np.unique(np.concatenate([published.cell, true.cell]))
+    at, value = cells // size, cells % size
+    there = published.at(at, value) if weights is None else _sums(cells, group * size + seen, weights)
+    left = there - true.at(at, value)
+    length = np.bincount(at, minlength=count)
+    order = np.lexsort((-left, at))
+    start = np.searchsorted(at[order], np.arange(count))
+    sorted_left = np.append(left[order], 0)
+    most = np.where(length > 0, sorted_left[np.minimum(start, len(left))], 0)
+    # values that nobody has and no row shows are left over 0 times
+    most = np.where(length < size, np.maximum(most, 0), most)
+    zeros = np.where(most == 0, size - length, 0)
+    alike = np.bincount(at, weights=left == most[at], minlength=count) + zeros
+    own = left[np.searchsorted(cells, true.cell)]
+    top, many = most[true.group], alike[true.group]
+    chance = np.where(own + 1 > top, 1.0, np.where(own + 1 == top, 1 / (many + 1), 0.0))
+    return np.bincount(true.group, weights=chance * true.times, minlength=count).astype(np.float64)
+
+
+def _sums(cells: Codes, wanted: Codes, weights: Numbers) -> Numbers:
+    """The weights of the rows in each cell."""
+    return np.bincount(np.searchsorted(cells, wanted), weights=weights, minlength=len(cells)).astype(np.float64)

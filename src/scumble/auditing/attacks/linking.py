@@ -1,0 +1,39 @@
+"""Linking on quasi-identifiers: whoever knows a person's public values looks for the one row that has them.
+
+    alone     the share of published rows that no other row is like
+    with raw  the share of people whom exactly one published row fits, where it is theirs
+
+Of n people with the same public values and one published row among them, the row is that of one. The baseline is 0: where every row has
+others like it, nobody is pointed at.
+"""
+
+import numpy as np
+
+from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.exhibit import together
+from scumble.auditing.finding import Finding
+
+NAME = "linking"
+
+
+def attack(case: Case) -> Finding | None:
+    """How many people are singled out by the columns that an attacker may know."""
+    exhibit = case.exhibit
+    if not exhibit.quasi:
+        return None
+    uncovered = exhibit.words("Singling out")
+    if len(exhibit.tables) == 1 and case.scored:
+        groups = case.groups
+        hits, people = int(((groups.rows == 1) & (groups.people > 0)).sum()), len(groups.raw)
+        told = f"{hits:,} of {people:,} people are found as the one row that has their {_known(exhibit.quasi)}"
+        return Finding.of_facts(NAME, hits, people, told, "singling out", uncovered)
+    alone = rows = 0
+    for table in exhibit.tables:
+        (number,), _ = together([name for name in exhibit.quasi if name in table.column_names], table)
+        alone, rows = alone + int((np.bincount(number) == 1).sum()), rows + len(number)
+    told = f"{alone:,} of {rows:,} rows are alone with their {_known(exhibit.quasi)}"
+    return Finding.of_facts(NAME, alone, rows, told, "singling out", uncovered)
+
+
+def _known(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

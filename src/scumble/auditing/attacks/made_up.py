@@ -1,0 +1,44 @@
+"""Made-up tuples: does the (alpha, beta) algorithm publish its true tuples as seldom, and make up as many, as the manifest says?
+
+With the raw table: a true tuple is published with probability alpha + beta, each for itself, in the whole table and among the tuples of each value of each column; any other tuple of the
+domain is missing with probability 1 - beta. The more are missing, the more likely those that are there are true.
+"""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+
+from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.exhibit import Codes
+from scumble.auditing.evidence.parts import Sum, Terms, columns_of, worst
+from scumble.auditing.finding import LEVEL, Finding
+from scumble.core.domain import Domain
+
+
+def attack(case: Case) -> Finding | None:
+    """True tuples that are there, and made-up ones that are not."""
+    assert case.exhibit.manifest is not None
+    record = case.exhibit.manifest.counted
+    if case.raw is None or record is None or record.alpha is None or record.beta is None:
+        return None
+    columns = case.exhibit.manifest.columns
+    domains = {c.name: (record.domains or {})[c.name].domain(c.type) for c in columns}
+    published, raw = (_tuples(table, domains) for table in (case.exhibit.table, case.raw))
+    hits = np.isin(raw, published)
+    chance = np.full(len(raw), record.alpha + record.beta)
+    terms = Terms.of_chances(hits, chance)
+    parts = [part for codes, named in columns_of(case.raw, list(domains)) for part in terms.by(codes, named)]
+    others = float(math.prod(domain.size for domain in domains.values()) - len(np.unique(raw)))
+    missing, beta = others - float((~np.isin(np.unique(published), raw)).sum()), record.beta
+    parts.append(Sum(missing, others * (1 - beta), others * beta * (1 - beta), others, of="nobody, which are missing"))
+    found = worst(terms.whole(), parts, 1 - LEVEL)
+    which = f" of {found.of}" if found.of else " of the table that are published"
+    told = f"{found.success:.2%} of {found.people:,} tuples{which}, where the manifest gives {found.expected:.2%}"
+    return Finding("retention", found.success, found.expected, *found.ends, told, "integrity")
+
+
+def _tuples(table: pa.Table, domains: dict[str, Domain]) -> Codes:
+    """Every row as one number, its place in the domain."""
+    codes = [domain.encode(table.column(name).combine_chunks(), name) for name, domain in domains.items()]
+    return np.ravel_multi_index([each.astype(np.int64) for each in codes], [d.size for d in domains.values()])

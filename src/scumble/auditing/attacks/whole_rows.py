@@ -1,0 +1,78 @@
+"""Whole rows: are more rows published with several of their true values at once than the coins make?
+
+The coins of a row's columns are thrown each for itself, so that with k perturbed columns hardly any row keeps all. Rows that were passed by, a batch that was forgotten, people who
+were spared, keep all of them. Each column by itself has them among the many that are kept by chance; together they stand out. For people whose row is known (with the raw table), the number
+of columns published with the true value has the law
+
+    Pr[equal in column c | x_c] = p_c + (1 - p_c) r_c       with p_c of the value x_c, in each column for itself
+    where coins are joint:  all of them with p, otherwise each with its r_c
+
+and rows with t or more of them are counted for t = k and for every t from 2 on, all at one level.
+"""
+
+import numpy as np
+
+from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.exhibit import Codes
+from scumble.auditing.evidence.law import Numbers, law_of
+from scumble.auditing.evidence.parts import Judged, Sum, worst
+from scumble.auditing.finding import LEVEL, Finding
+
+NAME = "whole rows"
+
+
+def attack(case: Case) -> Finding | None:
+    """The number of columns of which most rows beyond chance have all true."""
+    exhibit = case.exhibit
+    if case.raw is None or not exhibit.perturbed or len(exhibit.sensitive) < 2:
+        return None
+    people, rows = case.known
+    if not len(rows):
+        return None
+    equal, kept, drawn = np.zeros(len(rows), dtype=np.int64), [], []
+    for name in exhibit.sensitive:
+        truth = case.truth(name)
+        law, x = law_of(exhibit, name, truth), truth[people]
+        equal += x == exhibit.codes(name)[rows]
+        kept.append(law.keep[exhibit.stratum[rows], x])
+        drawn.append(law.draw[exhibit.stratum[rows], x])
+    joint = exhibit.manifest is not None and exhibit.manifest.joint is not None
+    chance = (
+        _tails_of_joint(kept, drawn) if joint else _tails([p + (1 - p) * r for p, r in zip(kept, drawn, strict=True)])
+    )
+    found = _judged(equal, chance)
+    told = (
+        f"{found.success:.2%} of {found.people:,} known rows have {found.of} of {len(kept)} perturbed columns, where the channels of the manifest give "
+        f"{found.expected:.2%}; rows that were passed by show from {found.shows:.2%} of them on"
+    )
+    return Finding(NAME, found.success, found.expected, *found.ends, told, "integrity")
+
+
+def _judged(equal: Codes, chance: Numbers) -> Judged:
+    """All columns first, and fewer of them."""
+    columns = len(chance) - 1
+    words = {columns: "the true value in all"}
+    sums = [
+        Sum.of_chances(
+            float((equal >= least).sum()), chance[least], words.get(least, f"the true value in {least} or more")
+        )
+        for least in range(columns, 1, -1)
+    ]
+    return worst(sums[0], sums[1:], 1 - LEVEL)
+
+
+def _tails(chances: list[Numbers]) -> Numbers:
+    """The probability of t or more columns, a line for each t from 0 on, column by column.
+
+    >>> _tails([np.array([0.5]), np.array([0.25])])[:, 0].tolist()
+    [1.0, 0.625, 0.125]
+    """
+    exactly = [np.ones_like(chances[0])]
+    for q in chances:
+        none = np.zeros_like(q)
+        exactly = [a * (1 - q) + b * q for a, b in zip([*exactly, none], [none, *exactly], strict=True)]
+    return np.asarray(np.cumsum(np.stack(exactly)[::-1], axis=0)[::-1])
+
+
+def _tails_of_joint(kept: list[Numbers], drawn: list[Numbers]) -> Numbers:
+    return np.asarray(kept[0] + (1 - kept[0]) * _tails(drawn))

@@ -1,0 +1,171 @@
+"""What an audit has before it: the published rows, the raw table where there is one, and other publications of the same people."""
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from scumble.auditing.evidence.boxes import box_of
+from scumble.auditing.evidence.exhibit import Codes, Exhibit, Narrow, batches_of, together, whole_table
+from scumble.auditing.evidence.recode import recoded
+from scumble.core.errors import ParameterError
+from scumble.sources.source import Table
+
+NEAR = 0.01
+"""How far numbers may lie from those of the raw table, as a share of their range, to be taken for them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """People who agree on every quasi-identifier: the group of each published row, and of each person of the raw table."""
+
+    published: Codes
+    raw: Codes
+    count: int
+
+    @cached_property
+    def rows(self) -> Codes:
+        """How many published rows each group has."""
+        return np.bincount(self.published, minlength=self.count)
+
+    @cached_property
+    def people(self) -> Codes:
+        """How many people of the raw table each group has."""
+        return np.bincount(self.raw, minlength=self.count)
+
+    @property
+    def strangers(self) -> npt.NDArray[np.bool_]:
+        """Published rows of groups that nobody of the raw table is in."""
+        return np.asarray(self.people[self.published] == 0)
+
+
+STRANGE = "the raw table has not the groups of the release; is it the table that was published?"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One audit."""
+
+    exhibit: Exhibit
+    source: Table | None = None
+    """The raw table."""
+    others: list[Exhibit] = field(default_factory=list)
+
+    @property
+    def raw(self) -> pa.Table | None:
+        """The raw table's columns that were published, in the form in which they were published, in the order of its rows; perturbed ones are in `truth`."""
+        return self._read[0] if self.source is not None else None
+
+    def truth(self, name: str) -> Codes:
+        """The true values of a perturbed column as places in its domain, in the order of the raw table's rows."""
+        return self._read[1][name].astype(np.int64)
+
+    @cached_property
+    def _read(self) -> tuple[pa.Table, dict[str, Narrow]]:
+        """One reading of the raw table; of a perturbed column nothing but codes is ever whole in memory."""
+        assert self.source is not None
+        names = [n for n in self.source.schema.names if n in self._published_names]
+        missing = [n for n in (*self.exhibit.quasi, *self.exhibit.sensitive) if n not in names]
+        if missing:
+            raise ParameterError(f"the raw table has no column {missing[0]!r}; is it the table that was published?")
+        manifest = self.exhibit.manifest
+        if manifest is None:
+            return whole_table(self.source, names), {}
+        coded: dict[str, list[Narrow]] = {n: [] for n in self.exhibit.sensitive if self.exhibit.coined}
+        parts: list[pa.Table] = []
+        for batch in batches_of(self.source, names):
+            part = recoded(pa.Table.from_batches([batch]), manifest)
+            for name, found in coded.items():
+                found += [self.exhibit.encoded(name, chunk) for chunk in part.column(name).chunks]
+            parts.append(_without(coded, part))
+        whole = pa.concat_tables(parts, promote_options="permissive") if parts else whole_table(self.source, names)
+        return whole, {name: np.concatenate([*found, np.zeros(0, np.uint8)]) for name, found in coded.items()}
+
+    @property
+    def _published_names(self) -> list[str]:
+        manifest = self.exhibit.manifest
+        if manifest is not None:
+            return [column.of or column.name for column in manifest.columns]
+        return list(self.exhibit.table.column_names)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """By the quasi-identifiers, as far as they were published unaltered; of a generalised release, by its boxes."""
+        if self.exhibit.generalized and self.raw is not None:
+            rows, boxes = self.exhibit.table.num_rows, self.boxes
+            return Groups(np.arange(rows), np.where(boxes < 0, rows, boxes), rows + 1)
+        found = self._groups([name for name in self.exhibit.quasi if name not in self.altered])
+        if self.exhibit.perturbed and found.strangers.any():
+            raise ParameterError(STRANGE)
+        return found
+
+    @cached_property
+    def boxes(self) -> Codes:
+        """The box of each person of the raw table, -1 for whoever lies in none."""
+        assert self.raw is not None
+        found = box_of(self.exhibit, self.raw)
+        if not (found >= 0).any() or (found < 0).mean() > 0.5:
+            raise ParameterError(STRANGE)
+        return found
+
+    @cached_property
+    def known(self) -> tuple[Codes, Codes]:
+        """People whose row is known, being the only one with their public values, and their rows: places in the raw table and among the published rows."""
+        groups = self.groups
+        alone = (groups.rows == 1) & (groups.people == 1)
+        rows = np.flatnonzero(alone[groups.published])
+        place = np.zeros(groups.count, dtype=np.int64)
+        place[groups.raw] = np.arange(len(groups.raw))
+        return place[groups.published[rows]], rows
+
+    @cached_property
+    def altered(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """The public columns of a perturbed release with values that the raw table does not have, and in which rows; refused where it is another table."""
+        quasi = self.exhibit.quasi
+        if self.raw is None or not self.exhibit.perturbed or not self._groups(quasi).strangers.any():
+            return {}
+        strangers = {name: self._groups([name]).strangers for name in quasi}
+        found = {name: rows for name, rows in strangers.items() if rows.any()}
+        for name, rows in found.items():
+            if not alike(self.exhibit.table.column(name), self.raw.column(name), rows):
+                raise ParameterError(STRANGE)
+        return found
+
+    def _groups(self, names: list[str]) -> Groups:
+        if self.raw is None:
+            (published,), count = together(names, self.exhibit.table)
+            return Groups(published, np.zeros(0, dtype=np.int64), count)
+        (published, raw), count = together(names, self.exhibit.table, self.raw)
+        return Groups(published, raw, count)
+
+    @cached_property
+    def scored(self) -> bool:
+        """Whether the raw table can score: it is there, and most published rows have public values of it, not labels that stand for some."""
+        if self.raw is None:
+            return False
+        groups = self.groups
+        return bool((groups.people[groups.published] > 0).mean() > 0.5) if len(groups.published) else False
+
+
+def _without(names: Container[str], table: pa.Table) -> pa.Table:
+    """A table without some columns; where none is left it still has its rows."""
+    left = [name for name in table.column_names if name not in names]
+    return table.select(left) if left else pa.table({"": pa.nulls(table.num_rows)})
+
+
+def alike(published: pa.ChunkedArray, raw: pa.ChunkedArray, strangers: npt.NDArray[np.bool_]) -> bool:
+    """Whether a column is that of the raw table but for details: as many rows, and most values there, or numbers that lie where its numbers do."""
+    if len(published) != len(raw):
+        return False
+    if strangers.mean() < 0.5:
+        return True
+    if not all(pa.types.is_integer(c.type) or pa.types.is_floating(c.type) for c in (published, raw)):
+        return False
+    a, b = (np.sort(c.to_numpy().astype(np.float64)) for c in (published, raw))  # missing ones last
+    there = np.isfinite(a) & np.isfinite(b)
+    if (np.isnan(a) != np.isnan(b)).any() or not there.any():
+        return False
+    return bool(np.abs(a - b)[there].max() <= NEAR * np.ptp(b[there]))

@@ -1,0 +1,232 @@
+"""An exhibit: published rows as an attacker holds them, with what each column is. A release says it itself; of any other table it is told, or guessed aloud."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scumble.core.arrow_types import decoded
+from scumble.core.errors import SchemaError, did_you_mean
+from scumble.mechanisms.sps.groups import distinct_lines
+from scumble.publishing.encode import published_type
+from scumble.release.manifest import Manifest
+from scumble.release.release import Release
+from scumble.sources.source import Table
+from scumble.spec.suggest import Seen, role
+
+Codes = npt.NDArray[np.int64]
+Narrow = npt.NDArray[np.unsignedinteger[Any]]
+
+CROWD = 5
+"""The size of a crowd that a table of which nothing is said is held to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibit:
+    """The published tables of one release, or of one file."""
+
+    name: str
+    tables: list[pa.Table]
+    """Most have one; a columnized release has one for each column of its schema."""
+    quasi: list[str]
+    """The columns by which a person may be recognised."""
+    sensitive: list[str]
+    """The columns that are to be protected."""
+    files: list[Path]
+    release: Release | None = None
+    k: int = CROWD
+    guesses: list[str] = field(default_factory=list)
+    """What had to be guessed, in sentences."""
+
+    @property
+    def table(self) -> pa.Table:
+        """The table with the rows of people."""
+        return self.tables[0]
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """What the release says of itself, where it is one."""
+        return self.release.manifest if self.release is not None else None
+
+    @property
+    def mechanism(self) -> str:
+        """How it was made, as far as it says."""
+        return self.manifest.mechanism if self.manifest is not None else ""
+
+    @property
+    def perturbed(self) -> bool:
+        """Whether its sensitive columns went through channels that the manifest states."""
+        return self.manifest is not None and bool(self.manifest.sensitive) and self.manifest.counted is None
+
+    @property
+    def coined(self) -> bool:
+        """Whether published values went through coins, for each row or for each box."""
+        return self.perturbed or self.generalized
+
+    @property
+    def generalized(self) -> bool:
+        """Whether its rows are boxes of people, each with the perturbed value of one of them."""
+        record = self.manifest.counted if self.manifest is not None else None
+        return record is not None and record.matrix == "generalized"
+
+    def words(self, *beginnings: str) -> str:
+        """What the release itself says that it does not protect from, by how the sentence begins; nothing where it does not say it."""
+        if self.manifest is None:
+            return ""
+        said = [*self.manifest.not_covered, *(c for g in self.manifest.guarantees for c in g.conditions)]
+        return next((text for start in beginnings for text in said if text.startswith(start)), "")
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """What each row counts: 1, or where rows stand several times on purpose, its share of them."""
+        copies = self.manifest.role("copies") if self.manifest is not None else None
+        if copies is None:
+            return np.ones(self.table.num_rows)
+        return np.asarray(1 / self.table.column(copies).to_numpy())
+
+    @cached_property
+    def stratum(self) -> Codes:
+        """The sub-table of each row."""
+        name = self.manifest.role("stratum") if self.manifest is not None else None
+        if name is None:
+            return np.zeros(self.table.num_rows, dtype=np.int64)
+        return np.asarray(self.table.column(name).to_numpy().astype(np.int64))
+
+    def codes(self, name: str) -> Codes:
+        """A perturbed column of the published rows as places in its declared domain."""
+        if name not in self._narrow:
+            self._narrow[name] = np.concatenate([self.encoded(name, each) for each in self.table.column(name).chunks])
+        return self._narrow[name].astype(np.int64)
+
+    def encoded(self, name: str, column: pa.Array) -> Narrow:
+        """Values of a perturbed column as places in its declared domain, in the narrowest type."""
+        assert self.manifest is not None
+        return self.manifest.domains[name].encode(column, name)
+
+    @cached_property
+    def _narrow(self) -> dict[str, Narrow]:
+        return {}
+
+
+def of_release(release: Release) -> Exhibit:
+    """The exhibit of a release."""
+    manifest, record = release.manifest, release.manifest.counted
+    parts = [part.name for part in record.tables] if record is not None and record.tables else [None]
+    tables = [release.table(name, words=True) for name in (parts[:1] if manifest.mechanism == "anatomy" else parts)]
+    files = [release.path / path for path in manifest.data]
+    counted = [column.name for column in manifest.columns if column.role == "counted"]
+    quasi = manifest.public or [name for name in counted if record is None or record.transactions is None]
+    k = record.k if record is not None and record.k else 1
+    return Exhibit(release.path.name, tables, quasi, manifest.sensitive, files, release, k)
+
+
+def of_table(
+    table: Table, name: str, files: Sequence[Path], quasi: Sequence[str] | None, sensitive: Sequence[str] | None, k: int
+) -> Exhibit:
+    """The exhibit of a table that any other tool made; roles that are not given are guessed by names and values."""
+    for given in (*(quasi or ()), *(sensitive or ())):
+        if given not in table.schema.names:
+            raise SchemaError(f"column {given!r} is not in {name!r}{did_you_mean(given, table.schema.names)}")
+    guesses: list[str] = []
+    whole = whole_table(table, table.schema.names)
+    if quasi is None or sensitive is None:
+        roles = {name: _role(name, whole.column(name)) for name in whole.column_names}
+        free = [n for n in roles if n not in (*(quasi or ()), *(sensitive or ()))]
+        if sensitive is None:
+            sensitive = [n for n in free if roles[n] == "sensitive"]
+            guesses.append(f"guessed as sensitive: {_listed(sensitive)} (--sensitive NAME says otherwise)")
+        if quasi is None:
+            quasi = [n for n in free if roles[n] == "public" and n not in sensitive]
+            guesses.append(f"guessed as known to an attacker: {_listed(quasi)} (--quasi NAMES says otherwise)")
+    return Exhibit(name, [whole], list(quasi), list(sensitive), list(files), None, k, guesses)
+
+
+def _role(name: str, column: pa.ChunkedArray) -> str:
+    """What `scumble init` would suggest, by the first rows."""
+    seen = Seen(name, published_type(column.type))
+    for chunk in column.chunks[:1]:
+        seen.add(chunk)
+    return role(seen)[0]
+
+
+def whole_table(table: Table, names: Sequence[str]) -> pa.Table:
+    """Some columns of a table in memory, in the order of its rows."""
+    batches = list(batches_of(table, names))
+    if batches:
+        return pa.Table.from_batches(batches)
+    return pa.schema([table.schema.field(n) for n in names]).empty_table()
+
+
+def batches_of(table: Table, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Some columns of a table, with text in the kinds that Arrow computes with (Polars has another one)."""
+    for batch in table.batches(list(names)):
+        columns = [_computable(column) for column in batch.columns]
+        yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _computable(column: pa.Array) -> pa.Array:
+    kind = column.type
+    if pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+        return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
+    return column
+
+
+def together(names: Sequence[str], *tables: pa.Table) -> tuple[list[Codes], int]:
+    """The rows of several tables numbered by their values in the named columns: the same number, the same values; and how many numbers there are.
+
+    >>> (a, b), count = together(["x"], pa.table({"x": [3, 1]}), pa.table({"x": ["1"]}))
+    >>> a.tolist(), b.tolist(), count
+    ([1, 0], [0], 2)
+    """
+    if not names:
+        return [np.zeros(table.num_rows, dtype=np.int64) for table in tables], 1
+    joined = (_joined([table.column(name) for table in tables]) for name in names)
+    first, number = distinct_lines(joined, sum(table.num_rows for table in tables))
+    ends = np.cumsum([table.num_rows for table in tables])[:-1]
+    return [np.asarray(part) for part in np.split(number, ends)], len(first)
+
+
+def _joined(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    if words := _of_words(columns):
+        return words
+    plain = [decoded(c) for c in columns]
+    plain = [_flat(c) for c in plain]
+    kinds = {c.type for c in plain}
+    if len(kinds) > 1:
+        numbers = all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in kinds)
+        plain = [c.cast(pa.float64() if numbers else pa.string()) for c in plain]
+    return pa.chunked_array([chunk for c in plain for chunk in c.chunks], plain[0].type)
+
+
+def _of_words(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray | None:
+    """Columns that hold the places of words already, as one with all words, each of them once; the rows are then not read as text."""
+    kind = columns[0].type
+    if not pa.types.is_dictionary(kind) or any(column.type != kind or column.null_count for column in columns):
+        return None
+    whole = pa.chunked_array([chunk for column in columns for chunk in column.chunks], kind).unify_dictionaries()
+    words = whole.chunk(0).dictionary if whole.num_chunks else None
+    return whole if words is not None and not words.null_count and len(words.unique()) == len(words) else None
+
+
+def _flat(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Lists and structures as text: all that matters is which are alike."""
+    if not pa.types.is_nested(column.type):
+        return column
+    return pa.chunked_array([[None if value is None else str(value) for value in column.to_pylist()]], pa.string())
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def parquet_files(files: Sequence[Path]) -> list[tuple[Path, Any]]:
+    """Those of the files that are Parquet, opened."""
+    return [(path, pq.ParquetFile(path)) for path in files if path.suffix in (".parquet", ".pq")]

@@ -1,0 +1,100 @@
+"""How many people of the raw table are guessed right, and how many the law of the manifest lets be guessed right.
+
+`in_known_rows`: the row is known, being the only one with the person's public values. Seeing y in sub-table z, the attacker guesses d[z, y]. Given the true
+value x and z, he is right with probability p [d[z, x] = x] + (1 - p) * (r of all j with d[z, j] = x), row by row independently.
+
+`in_any_row`: the attacker takes a random row with the person's public values for the person's, and its value for the true one.
+
+    T     = sum over published rows of c(g, y) / s(g)
+    E[T]  = sum over groups and values of  c(g, j) (p_j c(g, j) + r_j sum_i (1 - p_i) c(g, i)) / n(g)
+    V[T] <= sum over groups of  n(g)^2 / s(g) * the variance of c(g, y) / n(g) over one row
+
+where n(g) people of the raw table and s(g) published rows share their public values, and c(g, i) of these people have value i. Nothing has to be
+known of which row is whose. The variance is that of rows drawn independently, which is above that of rows with given values.
+
+Both look at the whole, and at the people of each true value, of each value of each public column and of each sub-table (`parts`): for one value j,
+
+    V[T_j] <= sum over groups of  c(g, j)^2 / s(g) * q (1 - q),  q the chance that a row of the group is published with j
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.cells import Cells
+from scumble.auditing.evidence.exhibit import Codes
+from scumble.auditing.evidence.law import Law
+from scumble.auditing.evidence.parts import Judged, Sum, Terms, columns_of, summed, worst
+
+
+def in_known_rows(
+    case: Case, name: str, truth: Codes, law: Law, guess: Codes, error: float, *, otherwise: int | None = None
+) -> Judged:
+    """The people whose row is known; with a value that is guessed otherwise, all people."""
+    exhibit, (people, rows) = case.exhibit, case.known
+    x, y, z = truth[people], exhibit.codes(name)[rows], exhibit.stratum[rows]
+    sent = np.zeros_like(law.draw)  # how often a redrawn value leads to each guess
+    np.add.at(sent, (np.arange(len(guess))[:, np.newaxis], guess), law.draw)
+    keep = law.keep[z, x]
+    chance = keep * (guess[z, x] == x) + (1 - keep) * sent[z, x]
+    terms = Terms.of_chances(guess[z, y] == x, chance)
+    parts = terms.by(x, true_values(case, name))
+    if len(law.keep) > 1:
+        parts += terms.by(z, lambda k: f"sub-table {k}")
+    for codes, named in columns_of(exhibit.table, exhibit.quasi):
+        parts += terms.by(codes[rows], named)
+    whole = terms.whole()
+    if otherwise is not None:
+        elsewhere = float((truth == otherwise).sum() - (x == otherwise).sum())
+        whole = Sum(whole.hits + elsewhere, whole.expected + elsewhere, whole.variance, len(truth))
+    return worst(whole, parts, error)
+
+
+def in_any_row(case: Case, name: str, truth: Codes, law: Law, error: float) -> Judged:
+    """All people whose public values were published, by the published value itself; for releases without sub-tables."""
+    exhibit, groups = case.exhibit, case.groups
+    by_group, by_value = _in_groups(case, name, truth, law)
+    parts = by_value.by(np.arange(len(law.prior)), true_values(case, name))
+    for codes, named in columns_of(exhibit.table, exhibit.quasi):
+        of_group = np.zeros(groups.count, dtype=np.int64)
+        of_group[groups.published] = codes
+        parts += by_group.by(of_group, named)
+    return worst(by_group.whole(), parts, error)
+
+
+def _in_groups(case: Case, name: str, truth: Codes, law: Law) -> tuple[Terms, Terms]:
+    """What each group adds, and what each true value does."""
+    exhibit, groups, (p,), (r,) = case.exhibit, case.groups, law.keep, law.draw
+    s = np.bincount(groups.published, weights=exhibit.weights, minlength=groups.count)
+    seen, n = s > 0, groups.people
+    cells = Cells(groups.raw, truth, len(law.prior))
+    y = exhibit.codes(name)
+    hits = exhibit.weights * cells.at(groups.published, y) / s[groups.published]
+    part = cells.times / n[cells.group]
+    chance = (1 - p[cells.value]) * part
+    chance = r[cells.value] * np.bincount(cells.group, weights=chance, minlength=groups.count)[cells.group]
+    chance += p[cells.value] * part
+    first, second = (np.bincount(cells.group, weights=chance * part**power, minlength=groups.count) for power in (1, 2))
+    rows = np.where(seen, s, 1)
+    there, each = seen[cells.group], cells.times / rows[cells.group]
+    largest = float(each[there].max(initial=0))
+    in_cells = (cells.times * chance, cells.times * each * chance * (1 - chance), cells.times)
+    expected, variance, people = (summed(cells.value, np.where(there, every, 0), len(p)) for every in in_cells)
+    return (
+        Terms(
+            summed(groups.published, hits, groups.count),
+            np.where(seen, n * first, 0),
+            np.where(seen, n**2.0 / rows * np.maximum(second - first**2, 0), 0),
+            np.where(seen, n, 0).astype(np.float64),
+            largest,
+        ),
+        Terms(summed(y, hits, len(p)), expected, variance, people, largest),
+    )
+
+
+def true_values(case: Case, name: str) -> Callable[[int], str]:
+    """The words for each true value."""
+    assert case.exhibit.manifest is not None
+    values = case.exhibit.manifest.domains[name].values
+    return lambda code: f"true {name} = {values[code]}"

@@ -1,0 +1,146 @@
+"""What was counted in a whole table and in parts of it, each against what is expected there, judged together at one level.
+
+A table as a whole can be as its manifest says while some of its people are not: one value that is never replaced, one region with other coins. So the rows of every
+value of some columns are looked at by themselves. Which rows these are depends on no coin. Half of the error goes to the whole, the other half to all parts in
+equal shares (Bonferroni), so that a sound table is called broken, by the whole or by any part, with probability at most `error`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy.stats import norm
+
+from scumble.auditing.evidence.exhibit import Codes, together
+
+Numbers = npt.NDArray[np.float64]
+
+MOST_PARTS, LEAST_ROWS = 200, 20
+"""Of each column the most frequent values are looked at, so many at most, and none with fewer rows."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """How many were counted among some people, and the mean and variance of that number."""
+
+    hits: float
+    expected: float
+    variance: float
+    people: float
+    largest: float = 1.0
+    """The most that one row can add to the hits."""
+    of: str = ""
+    """Which rows these are, in words; nothing for the whole table."""
+
+    @classmethod
+    def of_chances(cls, hits: float, chance: Numbers, of: str = "") -> "Sum":
+        """Among people who are hits each for himself, with these chances."""
+        return cls(hits, float(chance.sum()), float((chance * (1 - chance)).sum()), len(chance), of=of)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A sum as shares of people, with an interval."""
+
+    success: float
+    expected: float
+    half: float
+    """Half the width of the interval for the success."""
+    people: int
+    of: str
+
+    @classmethod
+    def at(cls, sum: Sum, z: float) -> "Judged":
+        """With an interval whose second part covers what the normal law leaves out in small parts (Bernstein's inequality)."""
+        people = max(1.0, sum.people)
+        half = z * sum.variance**0.5 + z**2 * sum.largest / 6
+        return cls(sum.hits / people, sum.expected / people, half / people, int(people), sum.of)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval."""
+        return max(0.0, self.success - self.half), min(1.0, self.success + self.half)
+
+    @property
+    def shows(self) -> float:
+        """The share of people who would have to be hits without any chance for half of such tables to be found out."""
+        return min(1.0, self.half / max(1e-9, 1 - self.expected))
+
+    @property
+    def surplus(self) -> float:
+        """How far the interval is above what is expected, in its own half widths."""
+        return (self.success - self.half - self.expected) / self.half
+
+
+def worst(whole: Sum, parts: Sequence[Sum], error: float) -> Judged:
+    """The whole, unless it holds and a part of it does not: then the part that is farthest off."""
+    first = Judged.at(whole, float(norm.isf(error / 2)))
+    if first.surplus > 0 or not parts:
+        return first
+    z = float(norm.isf(error / 2 / len(parts)))
+    second = max((Judged.at(part, z) for part in parts), key=lambda part: part.surplus)
+    return second if second.surplus > 0 else first
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What each row, or each group of rows, adds to the sums; rows are independent of each other."""
+
+    hits: Numbers
+    expected: Numbers
+    variance: Numbers
+    people: Numbers
+    largest: float = 1.0
+
+    @classmethod
+    def of_chances(cls, hits: npt.NDArray[np.bool_], chance: Numbers) -> "Terms":
+        """Rows of one person each, who are hits with these chances."""
+        return cls(hits.astype(np.float64), chance, chance * (1 - chance), np.ones(len(hits)))
+
+    def whole(self) -> Sum:
+        """All of them."""
+        return Sum(
+            float(self.hits.sum()),
+            float(self.expected.sum()),
+            float(self.variance.sum()),
+            float(self.people.sum()),
+            self.largest,
+        )
+
+    def by(self, codes: Codes, named: Callable[[int], str]) -> list[Sum]:
+        """One sum for every frequent code."""
+        count = int(codes.max(initial=-1)) + 1
+        hits, expected, variance, people = (
+            summed(codes, each, count) for each in (self.hits, self.expected, self.variance, self.people)
+        )
+        return [
+            Sum(float(hits[k]), float(expected[k]), float(variance[k]), float(people[k]), self.largest, named(k))
+            for k in frequent(people)
+        ]
+
+
+def summed(codes: Codes, weights: Numbers, count: int) -> Numbers:
+    """The sum of the weights of each code."""
+    return np.bincount(codes, weights=weights, minlength=count).astype(np.float64)
+
+
+def frequent(rows: Numbers) -> list[int]:
+    """The values that are looked at, by how many rows each has."""
+    most = np.argsort(-rows, kind="stable")[:MOST_PARTS]
+    return [int(k) for k in most if rows[k] >= LEAST_ROWS]
+
+
+def columns_of(table: pa.Table, names: Sequence[str]) -> Iterator[tuple[Codes, Callable[[int], str]]]:
+    """Columns as codes, one at a time, with the words for each code; columns in which every value is rare are left out."""
+    for name in names:
+        (codes,), count = together([name], table)
+        if frequent(np.bincount(codes, minlength=count).astype(np.float64)):
+            yield codes, _named(table.column(name), codes, name)
+
+
+def _named(column: pa.ChunkedArray, codes: Codes, name: str) -> Callable[[int], str]:
+    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+    first[codes] = np.arange(len(codes))
+    return lambda code: f"{name} = {column[int(first[code])].as_py()}"

@@ -1,0 +1,85 @@
+"""Files and folders that are whole or not there: they are written aside, and take their name when all went well.
+
+What may not be done by halves waits for no one: an interruption that comes in the middle of it is obeyed when it is over.
+"""
+
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scumble.core.errors import InputError
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """An interruption waits until this is done. Python interrupts its main thread only, so that others need no care."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    for each in before:
+        signal.signal(each, lambda number, frame: waiting.append(number))
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, signal.SIG_DFL if handler is None else handler)
+        if waiting:
+            signal.raise_signal(waiting[0])
+
+
+@contextmanager
+def whole_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """A folder to write into. It takes the name, and the place of a folder that may be overwritten, when all went well; and is gone when not."""
+    with _aside(path) as folder:
+        yield folder
+        folder.chmod(0o755)
+        with undisturbed():
+            _take_place(folder, path, overwrite)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """The same for a file: a path to write to."""
+    with _aside(path) as folder:
+        yield folder / path.name
+        with undisturbed():
+            (folder / path.name).replace(path)
+
+
+@contextmanager
+def _aside(path: Path) -> Iterator[Path]:
+    """A folder beside the path, hidden, that is gone in the end."""
+    folder: Path | None = None
+    try:
+        with undisturbed():
+            folder = _made(path)
+        yield folder
+    finally:
+        if folder is not None:
+            with undisturbed():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _made(path: Path) -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.absolute().parent))
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _take_place(folder: Path, path: Path, overwrite: bool) -> None:
+    if not path.exists():
+        folder.rename(path)
+        return
+    if not overwrite:
+        raise InputError(f"{str(path)!r} was made by somebody else meanwhile, and is kept; choose another name")
+    former = folder.with_name(f"{folder.name}.former")
+    path.rename(former)
+    folder.rename(path)
+    shutil.rmtree(former)

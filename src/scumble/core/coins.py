@@ -1,0 +1,162 @@
+"""From a channel to coins: integer thresholds, so that the published probability is exactly the applied one.
+
+A record takes one uniform word of `bits` bits. The retention threshold T_i of its value i is rounded DOWN (toward more
+privacy) so that 2^bits - T_i is a multiple of m. Then
+
+    word <  T_i    keeps the value                                         probability T_i / 2^bits
+    word >= T_i    replaces it by (word - T_i) // ((2^bits - T_i) / m)     each of the m values alike
+
+There is no remainder, hence no bias: each of the 2^bits words belongs to one outcome, and the probabilities of the
+applied channel, T_i / 2^bits and 1/m, are what the manifest carries. At most 1 - m / 2^bits is retained, so that nobody's
+value is published for certain. Only for a value that is never retained (T_i = 0) may 2^bits leave a remainder; words in
+it are drawn again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.core.channel import Channel
+from scumble.core.domain import Codes
+from scumble.core.entropy import PIECE, Stream
+from scumble.core.errors import InternalError
+
+Words = npt.NDArray[np.unsignedinteger]
+
+SHORT, LONG = 32, 53
+"""Bits of a word: LONG for large domains, where a step of m / 2^32 would be coarse. Both are exact in a double."""
+
+
+def word_bits(size: int) -> int:
+    """Bits of the word for a domain of that size."""
+    return SHORT if size <= 1 << 12 else LONG
+
+
+@dataclass(frozen=True, eq=False)
+class Coins:
+    """The integers behind a channel with uniform replacement."""
+
+    size: int
+    bits: int
+    thresholds: npt.NDArray[np.uint64]
+    """One threshold, or one for each value."""
+    members: npt.NDArray[np.intp] | None = None
+    """Which values of the domain these coins are for, where not for all: a sub-table has its own values only."""
+    domain_size: int | None = None
+    """How many values the domain has, where these coins are for some of them."""
+    own: bool = False
+    """Whether replacements follow the column's own distribution; they are then drawn by what knows it."""
+
+    @property
+    def retention(self) -> float:
+        """The one retention, where there is one."""
+        (threshold,) = self.thresholds
+        return int(threshold) / 2.0**self.bits
+
+    @classmethod
+    def of(cls, channel: Channel) -> "Coins":
+        """The coins of a channel, rounded toward more privacy.
+
+        >>> Coins.of(Channel(0.5, size=50)).channel().retain <= 0.5
+        True
+        """
+        if channel.replace.strides != (0,):
+            raise InternalError("coins are made for channels with uniform replacement")
+        bits = word_bits(channel.size)
+        retained = channel.retention[:1] if channel.constant else channel.retention
+        return cls(channel.size, bits, np.array([_threshold(p, channel.size, bits) for p in retained], np.uint64))
+
+    def channel(self) -> Channel:
+        """The channel that is applied, exactly."""
+        if self.own:
+            raise InternalError(
+                "a channel that draws from the column's own distribution is known from its release only"
+            )
+        retain = self.thresholds / 2.0**self.bits
+        return spread(
+            Channel(retain[0] if len(retain) == 1 else retain, size=self.size), self.members, self.domain_size
+        )
+
+    def among(self, members: npt.NDArray[np.intp], domain_size: int) -> "Coins":
+        """The same coins, for these values of a larger domain."""
+        return replace(self, members=members, domain_size=domain_size)
+
+    def flip(self, codes: Codes, stream: Stream) -> Codes:
+        """Published codes for true ones, with fresh coins.
+
+        >>> from scumble.core.entropy import Entropy
+        >>> coins = Coins.of(Channel(0.0, size=4))
+        >>> sorted(set(coins.flip(np.zeros(100, np.uint8), Entropy.seeded(1).stream("doc")).tolist()))
+        [0, 1, 2, 3]
+        """
+        width = 32 if self.bits == SHORT else 64
+        step = PIECE * 8 // width
+        published = np.empty_like(codes)
+        for start in range(0, len(codes), step):
+            part = codes[start : start + step]
+            published[start : start + step] = self.settle(part, lambda which: stream.words(len(which), width))
+        return published
+
+    def settle(self, codes: Codes, words: Callable[[npt.NDArray[np.intp]], Words]) -> Codes:
+        """Published codes, asking `words` for the random words of the records at the given places until all are decided."""
+        places = np.arange(len(codes))
+        published, open_places = self._decide(codes, words(places))
+        while open_places.any():
+            places = places[open_places]
+            published[places], open_places = self._decide(codes[places], words(places))
+        return published
+
+    def _decide(self, codes: Codes, words: Words) -> tuple[Codes, npt.NDArray[np.bool_]]:
+        if self.bits == LONG:
+            words = words >> np.uint64(64 - LONG)
+        thresholds = self.thresholds.astype(words.dtype)
+        shares = ((np.uint64(1 << self.bits) - self.thresholds) // np.uint64(self.size)).astype(words.dtype)
+        if len(thresholds) == 1:
+            threshold, share = thresholds[0], shares[0]
+        else:
+            threshold, share = thresholds[codes], shares[codes]
+        keep = words < threshold
+        drawn = (words - threshold) // share  # garbage where the value is kept, in wrapping integers
+        out = drawn.astype(codes.dtype)
+        out += (codes - out) * keep  # selecting by arithmetic is several times faster than a masked copy
+        undecided = (drawn >= self.size) & ~keep if (thresholds == 0).any() else _NONE
+        return out, undecided
+
+
+_NONE = np.zeros(1, dtype=np.bool_)
+
+
+def spread(channel: Channel, members: npt.NDArray[np.intp] | None, domain_size: int | None) -> Channel:
+    """A channel on some values of a domain as one on all of it: the others are never drawn, and do not occur.
+
+    >>> spread(Channel(0.5, size=2), np.array([0, 2]), 3).replace.tolist()
+    [0.5, 0.0, 0.5]
+    """
+    if members is None or domain_size is None:
+        return channel
+    drawn = np.zeros(domain_size)
+    drawn[members] = channel.replace
+    if channel.constant:
+        return Channel(channel.retain, drawn)
+    kept = np.full(domain_size, float(channel.retention.max()))  # of no consequence: these values have no rows
+    kept[members] = channel.retention
+    return Channel(kept, drawn)
+
+
+def own_threshold(retain: float, size: int) -> Coins:
+    """Coins that only decide whether a value is kept.
+
+    >>> own_threshold(0.25, 7).retention
+    0.25
+    """
+    return Coins(size, SHORT, np.array([min(int(Fraction(retain) * 2**SHORT), 2**SHORT - 1)], np.uint64), own=True)
+
+
+def _threshold(retain: float, size: int, bits: int) -> int:
+    whole = 1 << bits
+    asked = int(Fraction(float(retain)) * whole)
+    share = max(1, -((asked - whole) // size))
+    return max(0, whole - share * size)

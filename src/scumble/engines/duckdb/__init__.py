@@ -1,0 +1,1 @@
+"""DuckDB: the only place that knows it."""

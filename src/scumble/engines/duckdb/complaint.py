@@ -1,0 +1,86 @@
+"""What is wrong with a question that the engine refused, in the words of the question: which column, and which value.
+
+An engine speaks of its own types and casts, and seldom of the column. Where a value does not fit the column that it is compared with, that is
+said; only for what is left the engine's own sentence stands.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from scumble.core.errors import QueryError
+
+KINDS = {"numbers": "INT|DOUBLE|FLOAT|DECIMAL|REAL", "text": "CHAR|ENUM", "dates": "DATE|TIMESTAMP"}
+"""What a column holds, and the engine's types for it."""
+
+COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
+
+
+def refusal(
+    error: Exception,
+    connection: duckdb.DuckDBPyConnection,
+    tables: Iterable[str],
+    asked: Iterable[exp.Expression | None],
+) -> QueryError:
+    """The error to raise: about the first part of the question that does not fit its column, or what the engine says."""
+    kinds = {name: kind for table in tables for name, kind, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
+    held = {name: _kind(kind) for name, kind in kinds.items()}
+    for part in asked:
+        for node in part.walk() if part is not None else ():
+            told = _misfit(node, held)
+            if told is not None:
+                return QueryError(told)
+    said = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", str(error).splitlines()[0])
+    return QueryError(f"the question cannot be computed: {said}")
+
+
+def _kind(engine_type: str) -> str:
+    return next((kind for kind, types in KINDS.items() if re.match(f".*({types})", engine_type)), "other values")
+
+
+def _misfit(node: exp.Expression, held: Mapping[str, str]) -> str | None:
+    """What is wrong with one part of a question, if anything."""
+    column = next((each for each in _operands(node) if isinstance(each, exp.Column)), None)
+    kind = held.get(column.name) if column is not None else None
+    if column is None or kind is None:
+        return None
+    if isinstance(node, exp.Like | exp.ILike) and kind != "text":
+        return f"column {column.name!r} holds {kind}, and LIKE is for text; compare it by =, < or BETWEEN"
+    if isinstance(node, exp.Sum | exp.Avg | exp.Cast) and kind == "text":
+        return f"column {column.name!r} holds text, not numbers, so that it cannot be summed, averaged or cast"
+    if isinstance(node, COMPARING):
+        return next((_told(column.name, kind, each) for each in _operands(node) if not _fits(each, kind)), None)
+    return None
+
+
+def _operands(node: exp.Expression) -> Iterator[exp.Expression]:
+    """What a part of a question is made of, without signs and brackets."""
+    for each in node.iter_expressions():
+        yield each.this if isinstance(each, exp.Neg | exp.Paren) else each
+
+
+def _fits(value: exp.Expression, kind: str) -> bool:
+    if not isinstance(value, exp.Literal):
+        return True
+    if not value.is_string:
+        return kind != "text"
+    return {"numbers": _reads(float, value.this), "dates": _reads(date.fromisoformat, value.this[:10])}.get(kind, True)
+
+
+def _reads(how: Any, text: str) -> bool:
+    try:
+        how(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _told(name: str, kind: str, value: exp.Expression) -> str:
+    if kind == "text":
+        return f"column {name!r} holds text, and {value.this} is a number; write it in quotes, '{value.this}'"
+    remedy = "write a number" if kind == "numbers" else "write a date as '2026-01-31'"
+    return f"column {name!r} holds {kind}, and {value.this!r} is not one of them; {remedy}"

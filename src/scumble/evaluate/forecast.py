@@ -1,0 +1,242 @@
+"""Before publishing: what the channels will promise, and how exact each answer will be.
+
+The variance of an estimate is a sum over published rows, so its expectation is the same sum over the rows to be expected:
+
+    E[V] = V(P y_true)
+
+The question is asked of the raw table, its lines are sent through the channels, and the variance is computed from what comes
+out: no coin is flipped, and the estimate that comes out is the truth itself, exactly.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from scumble.core.channel import Channel
+from scumble.core.display import Card, Shown
+from scumble.core.errors import ParameterError
+from scumble.core.parameters import confidence
+from scumble.engines.duckdb.engine import Memory
+from scumble.engines.engine import Engine
+from scumble.evaluate.forecast_card import card
+from scumble.mechanisms import Plan
+from scumble.mechanisms import plan as make_plan
+from scumble.mechanisms.plan import Profile
+from scumble.mechanisms.sps.samples import samples_of
+from scumble.privacy.breach import breach_limit
+from scumble.privacy.reconstructability import condition_number, rows_needed
+from scumble.privacy.rho import posteriors
+from scumble.privacy.values import worst_posteriors
+from scumble.publishing.assumed_target import assumed
+from scumble.publishing.encode import prepared, published_type
+from scumble.publishing.publish import profile, value_counts
+from scumble.query.answer import answer
+from scumble.query.cells import Cells
+from scumble.query.coarse import Coarse, Ends, ask_coarse
+from scumble.query.compile import Published, compile_query
+from scumble.query.estimates import Estimates
+from scumble.query.parse import parse
+from scumble.query.reconstruct import Whole
+from scumble.release.records import number_ends, representative
+from scumble.sources.source import Table
+from scumble.spec.coarsening import coarsen, resolved
+from scumble.spec.spec import ALIKE, Spec
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a sensitive column will look like to an attacker whose prior is the table's own distribution."""
+
+    column: str
+    retain: float
+    amplification: float
+    prior: float
+    """The share of the commonest value."""
+    guess: float
+    """The largest posterior of any value, after seeing the published one."""
+    rise: float
+    """The largest factor by which a value becomes likelier."""
+    fall: float
+    """The largest factor by which a value becomes less likely."""
+    breach: float
+    """The s of (s, 0.1, 0.95)-breaches that cannot happen."""
+    rows: int
+    """Rows from which a share comes back within 0.05 with probability 95%."""
+
+
+@dataclass(frozen=True, repr=False)
+class Forecast(Shown):
+    """A plan with its outlook; nothing of it is published."""
+
+    plan: Plan
+    rows: int
+    outlooks: list[Outlook]
+    condition: float
+    """The condition number of all sensitive columns together."""
+    answers: list[tuple[str, Estimates]]
+    """Each question with the truth, the standard error and interval that an answer will have, and what to know of it."""
+
+    def card(self) -> Card:
+        """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
+        return card(self)
+
+
+UNFORESEEN = {
+    **dict.fromkeys(("identity", "swapped", "anatomy", "frapp", "alpha_beta"), "are not foreseen"),
+    **dict.fromkeys(ALIKE, "depend on how often tuples occur and are not foreseen"),
+}
+"""Mechanisms that are planned, but whose answers come with errors that only a release tells."""
+
+
+def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
+    """What publishing the table by the spec will give. The table is held in memory."""
+    spec, told = assumed(spec.for_schema(table.schema), table)
+    found = profile(table, spec)
+    plan = make_plan(found, spec)
+    plan = replace(plan, warnings=[*told, *plan.warnings])
+    if questions and plan.mechanism in UNFORESEEN:
+        raise ParameterError(
+            f"the errors of {plan.mechanism!r} {UNFORESEEN[plan.mechanism]}; publish with a seed and ask the release"
+        )
+    if plan.mechanism in UNFORESEEN:
+        rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
+        return Forecast(plan, rows, [], 1.0, [])
+    counts = value_counts(table, found.domains)
+    raw, published, merged = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
+    dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
+    shares = shares_of(plan, counts)
+    ask = partial(expected, published=published, shares=shares, engine=Memory(raw), level=confidence(level))
+    coarse = coarse_columns(table, spec)
+    answers = [(sql, ask_coarse(sql, published.columns, coarse, ask, merged)) for sql in questions]
+    outlooks = [
+        _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
+        for name, n in counts.items()
+    ]
+    condition = max(condition_number(list(channels.values())) for channels in plan.channels)
+    return Forecast(plan, raw.num_rows, outlooks, condition, answers)
+
+
+def coarse_columns(table: Table, spec: Spec) -> dict[str, Coarse]:
+    """The columns that will be published coarser, by the types that they will have."""
+    found = {}
+    for name, column in spec.columns.items():
+        if column.role == "public" and column.coarsen is not None:
+            empty = pa.array([], published_type(table.schema.field(name).type))
+            how = resolved(column.coarsen)
+            found[name] = Coarse(name, how, str(coarsen(empty, how, name).type))
+    return found
+
+
+Rows = tuple[pa.Table, Published, Mapping[str, Ends]]
+"""The rows to be published, before their coins, what will be known of the release, and numbers that will be put together."""
+
+
+def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
+    """The rows of the table."""
+    return prepared(table, spec, found.domains), Published(spec.published, found.domains, plan.channels), {}
+
+
+def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
+    """The same for samples: of n rows s are published, each counting n/s, so that in sums of order k a row is to be expected
+    with (n/s)^(k - 1), as if it were published with that many copies.
+    """
+    ((name, domain),) = found.domains.items()
+    samples = samples_of(table, spec, found, plan)
+    weight = "copies" if plan.details["settings"].duplicates else "weight"
+    merged = {column: partial(representative, records) for column, records in samples.merged.items()}
+    published = Published(
+        [*spec.published, weight],
+        found.domains,
+        plan.channels,
+        copies=weight,
+        sample=plan.details["sampling"].least,
+        merged=merged,
+    )
+    ends = {column: numbers for column, records in samples.merged.items() if (numbers := number_ends(records))}
+    return samples.rows(name, domain.values, weight), published, ends
+
+
+def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The part of each value's rows that each sub-table gets, where there are several."""
+    if len(plan.strata) == 1:
+        return None
+    dealt = plan.details["partition"].subtables
+    return [{name: np.divide(row, n, out=np.zeros(len(n)), where=n > 0) for name, n in counts.items()} for row in dealt]
+
+
+def expected(
+    sql: str, published: Published, shares: list[dict[str, Any]] | None, engine: Engine, level: float
+) -> Estimates:
+    """The answer that a question is to be expected to get: the truth, with the standard error and interval that it will have."""
+    question = compile_query(parse(sql, published.columns), published, engine, by_value=True, every=shares is not None)
+    cells = Cells.fetched(question, engine)
+    if not question.exact:
+        cells = cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
+    return _settled(answer(question, Whole(question, cells), level), [a.kind for a in question.query.aggregates])
+
+
+ROUNDING = 1e-9
+"""What sending counts through a channel and back adds to them, at most, as a share of their size or of their standard error."""
+
+
+def _settled(found: Estimates, kinds: Sequence[str]) -> Estimates:
+    """The truth without what rounding made of it: counts are whole, and what is nothing beside its standard error is 0."""
+    settled = []
+    for e, kind in zip(found.estimates, kinds, strict=True):
+        whole = np.rint(e.value) if kind == "count" else np.zeros_like(e.value)
+        near = np.abs(e.value - whole) <= ROUNDING * np.maximum(np.abs(whole), e.se)
+        settled.append(replace(e, value=np.where(near, whole, e.value)))
+    return Estimates(found.columns, found.groups, settled, found.level, found.notes)
+
+
+def _outlook(name: str, channel: Channel, counts: Any) -> Outlook:
+    prior = counts / counts.sum()
+    guess = rise = fall = math.nan
+    if channel.size <= 2000:
+        after = posteriors(channel, prior)
+        seen = prior > 0
+        change = after[:, seen] / prior[seen]
+        guess, rise, fall = (
+            float(np.nanmax(after)),
+            float(np.nanmax(change)),
+            float(1 / np.nanmin(change)) if np.nanmin(change) > 0 else math.inf,
+        )
+    retain = float(channel.retention.max())
+    return Outlook(
+        name,
+        retain,
+        channel.amplification,
+        float(prior.max()),
+        guess,
+        rise,
+        fall,
+        breach_limit(retain, 0.1, 0.95),
+        rows_needed(retain, 0.05, 0.05) if retain > 0 else 0,
+    )
+
+
+def _outlook_dealt(name: str, strata: Sequence[dict[str, Channel]], dealt: Any) -> Outlook:
+    """The same for sub-tables, whose own shares are what the attacker believes once the sub-table is seen."""
+    prior = dealt.sum(axis=0) / dealt.sum()
+    worst = [worst_posteriors(channels[name], row) for channels, row in zip(strata, dealt, strict=True)]
+    seen = prior > 0
+    largest = np.max([each.largest for each in worst], axis=0)
+    smallest = np.min([each.smallest for each in worst], axis=0)
+    kept = sum(float(row @ channels[name].retention) for channels, row in zip(strata, dealt, strict=True)) / dealt.sum()
+    fall = float(np.min(smallest[seen] / prior[seen]))
+    return Outlook(
+        name,
+        kept,
+        math.inf,
+        float(prior.max()),
+        float(largest.max()),
+        float(np.max(largest[seen] / prior[seen])),
+        1 / fall if fall > 0 else math.inf,
+        breach_limit(kept, 0.1, 0.95),
+        rows_needed(kept, 0.05, 0.05),
+    )

@@ -1,0 +1,92 @@
+"""What a forecast shows of itself, to the publisher alone: it tells the truth beside the errors to come."""
+
+import math
+from typing import TYPE_CHECKING
+
+from scumble.core.display import Card, Grid, Note, Part
+from scumble.core.parameters import plain
+from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
+from scumble.mechanisms.plan import Plan
+from scumble.query.estimates import Estimates
+
+if TYPE_CHECKING:
+    from scumble.evaluate.forecast import Forecast
+
+OUTLOOK = ("column", "kept", "factor", "commonest", "largest belief", "rises", "falls", "rows for ±0.05")
+
+LEGEND = (
+    "kept: the retention. factor: odds change by at most this, whatever was believed. commonest: the share of the commonest value, "
+    "which is the largest belief in a value without the release; largest belief: in any value, after the published one that tells most (not how often a "
+    "guess is right). rises, falls: the most that any value becomes likelier or less likely. rows: from which a share comes back within 0.05 with 95%."
+)
+
+MOST = 60
+"""Rows of an answer that are shown."""
+
+
+def card(found: "Forecast") -> Card:
+    """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
+    parts: list[Part] = [each for each in found.plan.card().parts if isinstance(each, Note)]
+    parts += _outlooks(found) if found.outlooks else _counted(found.plan)
+    for sql, answer in found.answers:
+        parts += [Note(sql, "heading"), _errors(answer)]
+        if len(answer) > MOST:
+            parts.append(Note(f"({len(answer) - MOST} more rows)", "faint"))
+        parts += [Note(f"note: {note}", "faint") for note in answer.notes]
+    return Card(f"{found.rows:,} rows, mechanism {found.plan.mechanism}; nothing is written", parts)
+
+
+def _outlooks(found: "Forecast") -> list[Part]:
+    rows = [
+        (
+            each.column,
+            f"{each.retain:.4g}",
+            plain(each.amplification, 4),
+            f"{each.prior:.3f}",
+            f"{each.guess:.3f}",
+            f"x {plain(each.rise, 3)}",
+            f"/ {plain(each.fall, 3)}",
+            f"{each.rows:,}",
+        )
+        for each in found.outlooks
+    ]
+    return [
+        Note("for your eyes only, with the table's own shares as the attacker's beliefs:", "heading"),
+        Grid(OUTLOOK, rows, (0,)),
+        Note(LEGEND, "faint"),
+        Note(f"condition number of all columns together: {plain(found.condition, 4)}"),
+    ]
+
+
+def _counted(plan: Plan) -> list[Part]:
+    """How frequent a tuple has to be to be published."""
+    parts: list[Part] = []
+    matrix = plan.details.get("matrix")
+    if isinstance(matrix, NoisyCountMatrix):
+        frequent = [matrix.published_from(chance) for chance in (0.01, 0.5, 0.99)]
+        told = ", ".join(f"{share} from {f:,}" for share, f in zip(("1%", "50%", "99%"), frequent, strict=True))
+        parts.append(Note(f"a tuple is published with a probability of {told} people on, and never below {matrix.k}"))
+    if "c_star" in plan.details:
+        parts.append(Note(f"each tuple stays in at most {plan.details['c_star']} columns of the schema"))
+    return parts
+
+
+def _errors(answer: Estimates) -> Grid:
+    """The truth, and the standard error to come."""
+    groups = answer.groups.schema.names
+    headings = [
+        *groups,
+        *(h for e in answer.estimates for h in (f"true {e.name}", "standard error will be", "relative")),
+    ]
+    keys = answer.groups.slice(0, MOST).to_pylist() if groups else [{}]
+    rows = []
+    for i, key in enumerate(keys):
+        cells = ["NULL" if value is None else str(value) for value in key.values()]
+        for e in answer.estimates:
+            if math.isnan(e.value[i]):  # the average of no rows
+                cells += ["-", "-", "-"]
+                continue
+            share = f"{abs(e.se[i] / e.value[i]):.1%}" if e.value[i] else "-"
+            cells += [plain(e.value[i]), plain(e.se[i], 4), share]
+        rows.append(cells)
+    return Grid(headings, rows, range(len(groups)))

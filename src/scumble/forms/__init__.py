@@ -1,0 +1,1 @@
+"""What a published table looks like, and so how it is asked, checked and described."""

@@ -1,0 +1,1 @@
+"""Rows that stand for groups: a box, a size and a value."""

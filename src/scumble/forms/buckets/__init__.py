@@ -1,0 +1,1 @@
+"""Rows with the number of a bucket, and the values of each bucket."""

@@ -1,0 +1,121 @@
+"""How to compute by hand with a release whose weights differ by sub-table or by value: for its README."""
+
+import shlex
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from scumble.core.domain import Domain, Grid
+from scumble.core.errors import NotEstimable
+from scumble.engines.sql import named, quoted
+from scumble.release.manifest import Manifest
+from scumble.release.markdown import block, code, indented
+from scumble.release.records import ColumnRecord
+
+MOST_LINES = 600
+"""Weights that a README lists; beyond, the formula has to do."""
+
+
+def valued_howto(manifest: Manifest, column: ColumnRecord, domain: Domain, condition: str) -> str:
+    """The formula of the weights, and the statement that uses them for an example."""
+    stratum = manifest.role("stratum")
+    within = "of its sub-table" if stratum else "of the domain"
+    return (
+        f"Counting published values is biased toward the replacements. Instead, give each row a weight. For a set S of values of {code(column.name)}, with p_i the "
+        f"probability that value i {'of a sub-table ' if stratum else ''}is kept (in the manifest), and sums over the values {within}:\n\n"
+        "    c   = (sum over i in S of 1/p_i) / (sum over all i of 1/p_i)\n"
+        "    w_i = (1 - (1 - p_i) c) / p_i  for a published value i in S,  -(1 - p_i) c / p_i  for any other\n\n"
+        "The sum of the weights w is an unbiased estimate of how many rows truly lie in S, and the square root of the sum of w*w - w is its standard error; "
+        "the interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. Conditions on columns that are published as they are go into WHERE."
+        f"{_statement(manifest, column, domain, condition)} {or_scumble(counting(condition))}"
+    )
+
+
+def or_scumble(question: str = "SELECT COUNT(*) AS n FROM release") -> str:
+    """The same by scumble: how to get it, and the command that asks the question."""
+    return f"Or let scumble do it:\n\n    pip install scumble\n{asking(question)}"
+
+
+def counting(condition: str) -> str:
+    """The question how many rows satisfy a condition."""
+    return f"SELECT COUNT(*) AS n FROM release WHERE {condition}"
+
+
+def data_files(manifest: Manifest) -> str:
+    """The rows of the release, as DuckDB names them in its folder."""
+    return "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
+
+
+def asking(question: str) -> str:
+    """The command that asks scumble a question, indented: whatever is quoted in it, a shell hands it on."""
+    plain = not set(question) & set('"$`\\!')
+    return indented("scumble query . " + (f'"{question}"' if plain else shlex.quote(question)))
+
+
+def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, condition: str) -> str:
+    lines = _lines(column, domain)
+    if not lines:
+        return ""
+    files = data_files(manifest)
+    stratum = manifest.role("stratum")
+    name = quoted(column.name)
+    same = f"r.{name} IS NOT DISTINCT FROM t.v" + (f' AND r."{stratum}" = t.k' if stratum else "")
+    listed = ",\n  ".join(lines)
+    sql = (
+        "SELECT SUM(w) AS estimate, SQRT(SUM(w * w - w)) AS standard_error\n"
+        f"FROM '{files}' r JOIN (VALUES\n  {listed}\n) t(k, v, w) ON {same};"
+    )
+    return f" In SQL (DuckDB, in this folder), for {code(condition)}:\n\n{block(sql)}\n\n"
+
+
+def _lines(column: ColumnRecord, domain: Domain) -> list[str]:
+    """(sub-table, value, weight) for every value that can be published; none where that would be too many, or impossible."""
+    plain = pa.types.is_string(domain.type) or pa.types.is_integer(domain.type) or pa.types.is_boolean(domain.type)
+    if not plain or domain.size * len(column.records) > MOST_LINES:
+        return []
+    values, inside = domain.values.to_pylist(), _inside(domain)
+    found = []
+    for number, record in enumerate(column.records):
+        channel = record.channel(domain.size)
+        try:
+            weights = channel.weights(inside)
+        except NotEstimable:
+            return []
+        shown = np.flatnonzero(channel.replace)
+        found += [f"({number}, {_literal(values[i])}, {double(weights[i])})" for i in shown]
+    return found
+
+
+def _inside(domain: Domain) -> npt.NDArray[np.float64]:
+    """Which values the example's condition holds for: the lower half of a grid, or the first value."""
+    if isinstance(domain, Grid):
+        return np.asarray(np.arange(domain.size) < domain.size // 2, dtype=np.float64)
+    first = next(i for i, value in enumerate(domain.values.to_pylist()) if value is not None)
+    return np.asarray(np.eye(1, domain.size, first)[0])
+
+
+def _literal(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    return str(value).lower() if isinstance(value, bool | int) else "'" + str(value).replace("'", "''") + "'"
+
+
+def double(number: float) -> str:
+    """A literal that SQL takes as a double: sums of squared decimals would overflow."""
+    text = repr(float(number))
+    return text if "e" in text else text + "e0"
+
+
+def condition_on(name: str, domain: Domain) -> tuple[str, float]:
+    """A condition on the column for an example, and the share of the domain that satisfies it."""
+    column = named(name)
+    if isinstance(domain, Grid):
+        middle = domain.size // 2
+        return f"{column} < {float(domain.numbers[middle])!r}", middle / domain.size
+    value = next(v for v in domain.values.to_pylist() if v is not None)
+    literal = (
+        "'" + str(value).replace("'", "''") + "'" if not isinstance(value, bool | int | float) else str(value).lower()
+    )
+    return f"{column} = {literal}", 1 / domain.size

@@ -1,0 +1,1 @@
+"""A set of tuples, some of the table's and some made up."""

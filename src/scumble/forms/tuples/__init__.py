@@ -1,0 +1,1 @@
+"""Tuples with how often each occurs."""

@@ -1,0 +1,1 @@
+"""The mechanism alpha_beta: its declaration."""

@@ -1,0 +1,1 @@
+"""The mechanism anatomy: its declaration."""

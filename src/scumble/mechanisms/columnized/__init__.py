@@ -1,0 +1,1 @@
+"""The mechanism columnized: its declaration."""

@@ -1,0 +1,198 @@
+"""Publishing a columnized table: one table for each column of the schema, each by noisy counts.
+
+A tuple stays in at most c* columns, chosen at random; which, is drawn once for the whole publication. Transactions stay triples: no matrix of users
+and items is made.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse
+
+from scumble.core.errors import SchemaError, TableError
+from scumble.mechanisms.columnized.noisy_schema import demand_cells, noisy_contingency, noisy_similarity
+from scumble.mechanisms.columnized.patterns import Patterns, frequent_patterns, ragged
+from scumble.mechanisms.columnized.plan import ColumnizedSettings
+from scumble.mechanisms.columnized.schema import choose_columns, covered, group
+from scumble.mechanisms.columnized.transactions import Transactions, read_transactions
+from scumble.mechanisms.noisy_counts.publish import demand_fresh_coins
+from scumble.publishing.copies import write_copies
+from scumble.publishing.row_pipeline import Job, Printed
+from scumble.publishing.tuples import Mask, Recoder, counted, demand_total
+from scumble.release.records import ColumnRecord, CountedRecord, DomainRecord, FileRecord, TableRecord
+
+PATTERN = "pattern"
+"""The column of published transactions that numbers the patterns: users with the same number are copies of one tuple."""
+
+
+def press_columns(job: Job) -> Printed:
+    """One table for each column of the schema."""
+    demand_fresh_coins(job)
+    settings: ColumnizedSettings = job.plan.details["settings"]
+    return _press_rows(job, settings) if settings.user is None else _press_transactions(job, settings)
+
+
+def _press_rows(job: Job, settings: ColumnizedSettings) -> Printed:
+    recoder = Recoder(job)
+    demand_total(job, settings.total)
+    schema = settings.schema_ or _row_schema(job, recoder, settings)
+    matrix, choice = job.plan.details["matrix"], _Choice(job, schema)
+    tables: list[TableRecord] = []
+    files: list[FileRecord] = []
+    for place, names in enumerate(schema):
+        tuples, counts = counted(job, recoder, names, matrix.k, choice.mask(place), choice.reading(names))
+        some = np.logical_or.reduce([pc.is_valid(c).to_numpy(zero_copy_only=False) for c in tuples.columns])
+        drawn = matrix.draw(job.coinage.entropy.stream("counts", place), np.where(some, counts, 0))
+        kept = drawn > 0
+        written = write_copies(tuples.filter(pa.array(kept)), drawn[kept], job.folder, _name(place))
+        tables.append(_table(place, list(names), written))
+        files += written
+    used = dict.fromkeys(name for names in schema for name in names)
+    return _printed(job, settings, recoder.records(list(used)), tables, files, recoder.declared(list(used)))
+
+
+class _Choice:
+    """Which columns of the schema each row stays in: drawn once, in the order of the rows, one bit for each row and column."""
+
+    def __init__(self, job: Job, schema: Sequence[Sequence[str]]) -> None:
+        self._all = list(dict.fromkeys(name for names in schema for name in names))
+        self._bits: npt.NDArray[np.bool_] | None = None
+        if job.plan.details["c_star"] < len(schema):
+            stream = job.coinage.entropy.stream("columns")
+            parts = [
+                choose_columns(stream, _covers(batch, schema), job.plan.details["c_star"]).toarray()
+                for batch in job.table.batches(self._all)
+            ]
+            self._bits = np.concatenate(parts) if parts else np.zeros((0, len(schema)), np.bool_)
+
+    def reading(self, names: Sequence[str]) -> Sequence[str]:
+        """The columns to read; the same for each column of the schema, so that rows come alike, where there is a choice."""
+        return names if self._bits is None else self._all
+
+    def mask(self, place: int) -> Mask | None:
+        """The rows that stay in a column of the schema."""
+        bits = self._bits
+        if bits is None:
+            return None
+        return lambda start, batch: pa.array(bits[start : start + batch.num_rows, place])
+
+
+def _covers(batch: pa.RecordBatch, schema: Sequence[Sequence[str]]) -> sparse.csr_array:
+    valid = {n: pc.is_valid(batch.column(n)).to_numpy(zero_copy_only=False) for n in batch.schema.names}
+    return sparse.csr_array(np.stack([np.logical_or.reduce([valid[n] for n in names]) for names in schema], axis=1))
+
+
+def _row_schema(job: Job, recoder: Recoder, settings: ColumnizedSettings) -> list[list[str]]:
+    """The schema under its share of the budget."""
+    names, domains = job.spec.published, job.profile.domains
+    demand_cells(sum(domains[a].size * domains[b].size for a, b in combinations(names, 2)))
+    contingency = []
+    for a, b in combinations(names, 2):
+        tuples, counts = counted(job, recoder, [a, b], 1)
+        cells = np.zeros((domains[a].size, domains[b].size), np.int64)
+        cells[tuple(domains[n].encode(tuples.column(n).combine_chunks(), n) for n in (a, b))] = counts
+        contingency.append(cells)
+    stream = job.coinage.entropy.stream("schema")
+    alike = noisy_contingency(stream, contingency, len(names), job.plan.details["epsilon_schema"])
+    return [[names[i] for i in members] for members in group(alike, settings.numbers)]
+
+
+def _press_transactions(job: Job, settings: ColumnizedSettings) -> Printed:
+    given = read_transactions(job, settings)
+    demand_total(job, settings.total, given.people)
+    schema = _item_schema(job, settings, given)
+    entropy, matrix, c_star = job.coinage.entropy, job.plan.details["matrix"], job.plan.details["c_star"]
+    kept = choose_columns(
+        entropy.stream("columns"), covered(given.users, given.items, schema, given.people), c_star
+    ).tocsc()
+    tables: list[TableRecord] = []
+    files: list[FileRecord] = []
+    for place, members in enumerate(schema):
+        inside = given.inside(members, kept.indices[kept.indptr[place] : kept.indptr[place + 1]])
+        found = frequent_patterns(*inside, matrix.k)
+        drawn = matrix.draw(entropy.stream("counts", place), found.counts)
+        rows = _triples(found.take(np.flatnonzero(drawn)), drawn[drawn > 0], given, settings)
+        written = write_copies(rows, np.ones(len(rows), np.int64), job.folder, _name(place))
+        tables.append(_table(place, given.labels(members), written))
+        files += written
+    columns = [ColumnRecord(name=f.name, role="counted", type=str(f.type)) for f in rows.schema]
+    return _printed(job, settings, columns, tables, files)
+
+
+def _item_schema(job: Job, settings: ColumnizedSettings, given: Transactions) -> list[list[int]]:
+    if settings.schema_ is not None:
+        return [given.places(members, f"column {i} of the schema") for i, members in enumerate(settings.schema_, 1)]
+    if settings.items is None:
+        raise SchemaError(
+            "a schema under a budget needs noise on every pair of items there are; list them in the setting items, "
+            "or give the schema yourself"
+        )
+    listed = given.places(settings.items, "items")
+    numbers = np.full(given.item_values_count, -1, np.int64)
+    numbers[listed] = np.arange(len(listed))
+    known = numbers[given.items] >= 0
+    alike = noisy_similarity(
+        job.coinage.entropy.stream("schema"),
+        given.users[known],
+        numbers[given.items[known]],
+        given.values[known],
+        len(listed),
+        settings.schema_ratings,
+        job.plan.details["epsilon_schema"],
+    )
+    return [[listed[i] for i in members] for members in group(alike, settings.numbers)]
+
+
+def _triples(found: Patterns, copies: Any, given: Transactions, settings: ColumnizedSettings) -> pa.Table:
+    """The transactions of published users, who are numbered anew: each pattern as many users as its noisy count."""
+    pattern = np.repeat(np.arange(len(found)), copies)
+    lengths = np.diff(found.starts)[pattern]
+    pairs = ragged(found.starts[pattern], lengths)
+    columns = {
+        settings.user: pa.array(np.repeat(np.arange(len(pattern)), lengths)),
+        settings.item: given.item_values.take(pa.array(found.items[pairs])),
+    }
+    if settings.value is not None:
+        columns[settings.value] = given.value_values.take(pa.array(found.values[pairs]))
+    return pa.table({**columns, PATTERN: pa.array(np.repeat(pattern, lengths))})
+
+
+def _name(place: int) -> str:
+    return f"column-{place + 1:02d}"
+
+
+def _table(place: int, attributes: list[Any], files: list[FileRecord]) -> TableRecord:
+    rows = sum(file.rows or 0 for file in files)
+    return TableRecord(name=_name(place), attributes=attributes, rows=rows, files=[file.path for file in files])
+
+
+def _printed(
+    job: Job,
+    settings: ColumnizedSettings,
+    columns: list[ColumnRecord],
+    tables: list[TableRecord],
+    files: list[FileRecord],
+    declared: dict[str, DomainRecord] | None = None,
+) -> Printed:
+    matrix = job.plan.details["matrix"]
+    if not files:
+        raise TableError("the schema has no columns, so there is nothing to publish")
+    roles = (("user", settings.user), ("item", settings.item), ("value", settings.value), ("pattern", PATTERN))
+    record = CountedRecord(
+        matrix="practical",
+        k=matrix.k,
+        epsilon=matrix.epsilon,
+        delta=matrix.delta,
+        total=settings.total,
+        declared=declared,
+        transactions={role: name for role, name in roles if name is not None} if settings.user else None,
+        tables=tables,
+        schema_from="given" if settings.schema_ is not None else "budget",
+        c_star=job.plan.details["c_star"],
+    )
+    return Printed(files, columns, sum(table.rows for table in tables), record)

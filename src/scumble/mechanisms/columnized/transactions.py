@@ -1,0 +1,105 @@
+"""Transactions (user, item, value) as numbers: read once, and never made into a matrix of users and items."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scumble.core.errors import SchemaError, TableError
+from scumble.mechanisms.columnized.patterns import ragged
+from scumble.mechanisms.columnized.plan import ColumnizedSettings
+from scumble.publishing.encode import published_type
+from scumble.publishing.row_pipeline import Job
+from scumble.spec.coarsening import coarsen
+
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """Places of users, items and values, sorted by item; items and values are numbered in the order of their values."""
+
+    users: Ints
+    items: Ints
+    values: Ints
+    people: int
+    item_values: pa.Array
+    value_values: pa.Array
+
+    @property
+    def item_values_count(self) -> int:
+        """How many items there are."""
+        return len(self.item_values)
+
+    @cached_property
+    def _starts(self) -> npt.NDArray[np.int64]:
+        return np.searchsorted(self.items, np.arange(self.item_values_count + 1))
+
+    def inside(self, members: Sequence[int], people: Any) -> tuple[Ints, Ints, Ints]:
+        """The transactions of some users with some items."""
+        places = np.asarray(members, np.int64)
+        rows = ragged(self._starts[places], self._starts[places + 1] - self._starts[places])
+        chosen = np.zeros(self.people, np.bool_)
+        chosen[people] = True
+        rows = rows[chosen[self.users[rows]]]
+        return self.users[rows], self.items[rows], self.values[rows]
+
+    def places(self, wanted: Sequence[Any], where: str) -> list[int]:
+        """The numbers of items."""
+        try:
+            listed = pa.array(wanted).cast(self.item_values.type)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            raise SchemaError(
+                f"{where}: items are of type {self.item_values.type}, and not all that it lists are"
+            ) from None
+        if len(pc.unique(listed)) != len(listed):
+            raise SchemaError(f"{where} lists an item twice")
+        found = pc.index_in(listed, value_set=self.item_values)
+        if found.null_count:
+            missing = listed.filter(pc.is_null(found))[0].as_py()
+            raise SchemaError(
+                f"{where} names item {missing!r}, which is in no transaction; leave it out, or mend its name"
+            )
+        return [int(place) for place in found.to_pylist()]
+
+    def labels(self, members: Sequence[int]) -> list[Any]:
+        """The items of some numbers."""
+        values: list[Any] = self.item_values.take(pa.array(members, pa.int64())).to_pylist()
+        return values
+
+
+def read_transactions(job: Job, settings: ColumnizedSettings) -> Transactions:
+    """The table's transactions; a missing user or item is refused."""
+    names = [name for name in (settings.user, settings.item, settings.value) if name is not None]
+    coded = {name: _codes(job, name) for name in names}
+    users, people = coded[names[0]]
+    items, item_values = coded[names[1]]
+    nothing = (np.zeros(len(users), np.int32), pa.array([0]))
+    values, value_values = coded[names[2]] if len(names) == 3 else nothing
+    order = np.argsort(items, kind="stable")
+    return Transactions(users[order], items[order], values[order], len(people), item_values, value_values)
+
+
+def _codes(job: Job, name: str) -> tuple[Ints, pa.Array]:
+    """A column as places among its values, which are in sorted order: the order in which they came would tell of the rows'."""
+    rule = job.spec.columns[name].coarsen
+    parts = []
+    for batch in job.table.batches([name]):
+        column = batch.column(name)
+        if column.null_count:
+            raise SchemaError(f"column {name!r} has missing values; a transaction has all of its parts")
+        column = column if rule is None else coarsen(column, rule, name)
+        parts.append(column.cast(published_type(column.type)))
+    if not parts:
+        raise TableError("the table has no rows, so there is nothing to publish")
+    coded = pa.chunked_array(parts).dictionary_encode().unify_dictionaries().combine_chunks()
+    found = coded.dictionary
+    ranks = np.empty(len(found), np.int32)
+    order = pc.sort_indices(found)
+    ranks[order.to_numpy()] = np.arange(len(found), dtype=np.int32)
+    return ranks[coded.indices.to_numpy()], found.take(order)

@@ -1,0 +1,1 @@
+"""The mechanism fine_grain: its declaration."""

@@ -1,0 +1,297 @@
+"""mechanism = "fine_grain": a retention for each value, as large as that value's own protection allows.
+
+    posterior odds of value i <= gamma_i * prior odds of value i,        whatever was published
+
+The gammas come from the privacy target, scaled by scores or replaced value by value, or from a tolerance theta (rho1_i = f_i,
+rho2_i = theta f_i). The program is fine_graining.py's; what holds and what does not: docs/proofs/fine_grain.md.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from scumble.core.channel import Channel, Vector, gamma_bound
+from scumble.core.coins import Coins
+from scumble.core.domain import Domain
+from scumble.core.errors import ParameterError, SchemaError
+from scumble.core.parameters import number, plain
+from scumble.mechanisms.fine_grain_channel import fine_grain, gammas_from_scores, gammas_from_tolerance
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.mechanisms.utility import record_utility
+from scumble.privacy.guarantee import (
+    ALONE,
+    CONDITIONS,
+    NOT_COVERED,
+    Guarantee,
+    amplification,
+    amplification_guarantee,
+    at_most,
+    dependence_of_domains,
+)
+from scumble.privacy.values import worst_posteriors
+from scumble.spec.spec import Model, Number, Spec, Target
+from scumble.spec.value_names import names, places
+
+Result = TypeVar("Result")
+
+MEANINGFUL = 1e4
+"""A factor on the odds above which nothing is promised: a value without protection is retained nearly always."""
+
+ALL_BUT_ONE = (
+    "The attacker may know the manifest, the public columns and the coins' probabilities, but not every other row: the retentions were "
+    "computed from the table's counts, and who knows all rows but one may find which value of that one gives them."
+)
+AGAIN = (
+    "The same person is not published again, not with a key either: retentions follow the table's counts, so that another version of the table "
+    "gets other coins."
+)
+DOWNWARD = (
+    "Downward breaches: a value's own factor bounds how far its odds rise, not how far they fall; that is bounded by the factor for anything alone, where one is "
+    'stated (breaches = "both" lets its own bound both).'
+)
+SETS = "Sets of values: a value's own factor is for that value; what is believed about a set of them is bounded by the factor for anything alone, where one is stated."
+
+
+class Settings(Model):
+    """What fine_grain offers beyond the privacy target."""
+
+    theta: Number | None = None
+    floor: Number = 0
+    breaches: Literal["upward", "both"] = "upward"
+    objective: Literal["records", "error"] = "records"
+    weights: Literal["frequency", "alike"] | dict[str, Number] = "frequency"
+    scores: dict[str, Number] = Field({}, description="how sensitive a value is: 2 halves its budget, 0 needs none")
+    rho: dict[str, list[Any]] = Field({}, description="[rho1, rho2] of single values, or several such pairs")
+
+    @property
+    def single(self) -> str | None:
+        """The setting that speaks of single values, and so of one column."""
+        given = {"scores": self.scores, "rho": self.rho, "weights": isinstance(self.weights, dict)}
+        return next((name for name, value in given.items() if value), None)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column on its way to a channel."""
+
+    name: str
+    domain: Domain
+    counts: npt.NDArray[np.int64]
+    gammas: Vector
+    coins: Coins
+
+
+def plan(profile: Profile, spec: Spec) -> Plan:
+    """One channel with a retention for each value, for each sensitive column."""
+    settings = spec.settings_as(Settings)
+    if settings.single and len(profile.domains) > 1:
+        raise ParameterError(
+            f"{settings.single!r} speaks of the values of one column, and {len(profile.domains)} are sensitive "
+            f"({', '.join(profile.domains)}); leave it out, or publish the others as they are"
+        )
+    sharing = [name for name in profile.domains if spec.columns[name].privacy is None]
+    columns = []
+    for name, domain in profile.domains.items():
+        own = spec.columns[name].privacy
+        gammas = _gammas(name, domain, profile.counts[name], own or spec.privacy, 1 if own else len(sharing), settings)
+        columns.append(_solved(name, domain, profile.counts[name], gammas, settings))
+    return Plan(
+        "fine_grain",
+        [{column.name: column.coins for column in columns}],
+        _guarantees(columns, settings),
+        [*dependence_of_domains(profile.from_data), *_dependence(columns, settings)],
+        [*NOT_COVERED, SETS, *([DOWNWARD] if settings.breaches == "upward" else [])],
+        _warnings(columns, settings),
+        {"posteriors": {c.name: worst_posteriors(c.coins.channel(), c.counts) for c in columns}},
+    )
+
+
+def _gammas(
+    name: str, domain: Domain, counts: npt.NDArray[np.int64], target: Target, share: int, settings: Settings
+) -> Vector:
+    if domain.size < 2:
+        raise SchemaError(f"the domain of {name!r} has {domain.size} value(s); a sensitive column needs at least 2")
+    if settings.theta is not None:
+        if target.given or settings.scores or settings.rho:
+            raise ParameterError(
+                "theta says how private; leave out rho1, rho2, gamma, epsilon, scores and rho beside it"
+            )
+        return _named(domain, lambda: gammas_from_tolerance(counts / counts.sum(), number(settings.theta, "theta")))
+    found = np.full(domain.size, math.nan)
+    if target.given:
+        scores = np.ones(domain.size)
+        scores[places(domain, settings.scores, "scores")] = [number(s, "a score") for s in settings.scores.values()]
+        found = _named(domain, lambda: gammas_from_scores(scores, target.factor() ** (1 / share)))
+    elif settings.scores:
+        raise ParameterError("scores divide a privacy target; give rho1 and rho2, gamma or epsilon beside them")
+    for code, (value, pairs) in zip(places(domain, settings.rho, "rho"), settings.rho.items(), strict=True):
+        found[code] = min(gamma_bound(*_pair(value, each)) for each in _pairs(pairs))
+    if len(open_values := np.flatnonzero(np.isnan(found))):
+        raise ParameterError(
+            f"how private is {names(domain)[open_values[0]]!r} of {name!r}? give theta, or rho1 and rho2, gamma or epsilon, "
+            "for all values that rho does not name"
+        )
+    return found
+
+
+def _pairs(given: list[Any]) -> list[Any]:
+    """One pair (rho1, rho2), or several: the strictest counts."""
+    return given if given and isinstance(given[0], list) else [given]
+
+
+def _pair(value: str, given: list[Any]) -> list[Any]:
+    if not isinstance(given, list) or len(given) != 2:
+        raise ParameterError(f"rho of {value!r} is a pair [rho1, rho2], or a list of such pairs, not {given!r}")
+    return given
+
+
+def _solved(name: str, domain: Domain, counts: npt.NDArray[np.int64], gammas: Vector, settings: Settings) -> _Column:
+    weights = _weights(domain, settings)
+    channel = _named(
+        domain,
+        lambda: fine_grain(
+            counts,
+            gamma=gammas,
+            weights=weights,
+            floor=settings.floor,
+            breaches=settings.breaches,
+            objective=settings.objective,
+        ),
+    )
+    return _Column(name, domain, counts, gammas, Coins.of(channel))
+
+
+def _weights(domain: Domain, settings: Settings) -> Vector | None:
+    if settings.weights == "frequency":
+        return None
+    weights = np.ones(domain.size)
+    if isinstance(settings.weights, dict):
+        given = [number(weight, "a weight") for weight in settings.weights.values()]
+        weights[places(domain, settings.weights, "weights")] = given
+    return weights
+
+
+def _named(domain: Domain, compute: Callable[[], Result]) -> Result:
+    """What is computed from counts alone knows values by number; a person knows them by name."""
+    try:
+        return compute()
+    except ParameterError as error:
+        called = names(domain)
+        text = re.sub(r"\bvalue (\d+)\b", lambda found: f"value {called[int(found[1])]!r}", str(error))
+        raise ParameterError(text) from None
+
+
+def _from_data(settings: Settings) -> bool:
+    return settings.theta is not None or settings.weights == "frequency" or settings.objective == "error"
+
+
+def _guarantees(columns: list[_Column], settings: Settings) -> list[Guarantee]:
+    conditions = [CONDITIONS[0], AGAIN, ALL_BUT_ONE] if _from_data(settings) else list(CONDITIONS)
+    several = [ALONE] if len(columns) > 1 else []
+    channels = {column.name: column.coins.channel() for column in columns}
+    bounded = amplification(channels) < MEANINGFUL
+    found = [_value_odds(column, settings, [*conditions, *several], bounded) for column in columns]
+    if bounded:
+        found.append(amplification_guarantee(channels).model_copy(update={"conditions": conditions}))
+    return found
+
+
+def _value_odds(column: _Column, settings: Settings, conditions: list[str], bounded: bool) -> Guarantee:
+    """The factors of single values.
+
+    bounded   whether a factor for anything is stated too
+    """
+    protected = np.isfinite(column.gammas)
+    parameters = {"downward": float(settings.breaches == "both")}
+    if _from_data(settings):
+        worst = worst_posteriors(column.coins.channel(), column.counts)
+        parameters |= {
+            # in two digits, outward: exact ones would give counts away
+            "largest_posterior": math.ceil(100 * float(worst.largest[protected].max())) / 100,
+            "smallest_posterior": math.floor(100 * float(worst.smallest[protected].min())) / 100,
+        }
+    return Guarantee(
+        kind="value_odds",
+        columns=[column.name],
+        statement=f"{_rises(column, settings)}. {_binds(column, settings, bounded)}",
+        parameters=parameters,
+        conditions=conditions,
+        bounds=[[float(g) if math.isfinite(g) else None for g in column.gammas]],
+    )
+
+
+def _rises(column: _Column, settings: Settings) -> str:
+    both = settings.breaches == "both"
+    own = column.gammas[np.isfinite(column.gammas)]
+    if settings.theta is not None:
+        theta = number(settings.theta, "theta")
+        return (
+            f"A value of {column.name} that was believed with its frequency f in the table is believed with at most {plain(theta)} f after seeing the row"
+            + (", and its odds fall by no larger factor than they may rise" if both else " (upward only)")
+        )
+    factors = (
+        f"{at_most(own.min())} for each" if own.min() == own.max() else f"{at_most(own.min())} to {at_most(own.max())}"
+    )
+    return (
+        f"Seeing the published {column.name} of a row multiplies the odds of a single value of it by at most the value's own factor, {factors}"
+        + (", and divides them by no more" if both else " (upward only)")
+    )
+
+
+def _binds(column: _Column, settings: Settings, bounded: bool) -> str:
+    """What holds where a value's own factor does not."""
+    beyond = [*([] if settings.breaches == "both" else ["falling odds"]), "sets of values"]
+    free = int(np.isinf(column.gammas).sum())
+    if free:
+        without = "1 value without a factor of its own" if free == 1 else f"{free} values without a factor of their own"
+        beyond.append(f"{without} (frequent, or named, so that no protection is needed)")
+    told = " and ".join(filter(None, [", ".join(beyond[:-1]), beyond[-1]]))
+    if not bounded:
+        return f"For {told} nothing is promised."
+    return f"For {told} the factor for anything (below) binds; for a single value the smaller of the two."
+
+
+def _dependence(columns: list[_Column], settings: Settings) -> list[str]:
+    found = []
+    for column in columns:
+        if settings.theta is not None:
+            found.append(
+                f"The factors of {column.name!r} follow from the exact frequency of each of its values (rho1 = f, rho2 = theta f), "
+                "and tell it."
+            )
+        if _from_data(settings):
+            found.append(
+                f"The retentions of {column.name!r}, and the largest and smallest posterior beside the guarantee, were computed from the counts "
+                "of its values: they tell which values are frequent, and about how frequent."
+            )
+    return found
+
+
+def _warnings(columns: list[_Column], settings: Settings) -> list[str]:
+    found = []
+    for column in columns:
+        lost = np.flatnonzero(column.coins.thresholds == 0)
+        if len(lost) > 1:
+            shown = ", ".join(names(column.domain)[code] for code in lost[:5]) + (", ..." if len(lost) > 5 else "")
+            found.append(
+                f"{len(lost)} values of {column.name!r} ({shown}) are never retained, and cannot be told apart: counts of one of them will be "
+                f"refused. {_price(column, settings)}"
+            )
+    return found
+
+
+def _price(column: _Column, settings: Settings) -> str:
+    """What a floor would cost."""
+    highest = float((column.gammas.min() - 1) / (column.domain.size - 1 + column.gammas.min()))
+    kept = record_utility(column.coins.channel(), column.counts)
+    half: Channel = fine_grain(column.counts, gamma=column.gammas, floor=highest / 2, breaches=settings.breaches)
+    return (
+        f"A floor up to {highest:.4g} is possible; {highest / 2:.4g} would leave {record_utility(half, column.counts):.1%} of the records as "
+        f"they are instead of {kept:.1%}."
+    )

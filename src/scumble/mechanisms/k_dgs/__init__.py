@@ -1,0 +1,1 @@
+"""The mechanism k_dgs: its declaration."""

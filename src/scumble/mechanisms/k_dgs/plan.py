@@ -1,0 +1,59 @@
+"""Deterministic generalization and suppression: recode by rules that were fixed before, then suppress what is rare.
+
+Two methods. "suppress" publishes the tuples that occur at least k times, all published attributes counted. "midpoints" publishes every
+row as a box of at least k rows, found by halving the declared ranges of all published attributes (`recoding.fixed_midpoints`).
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from scumble.core.errors import ParameterError, SchemaError
+from scumble.mechanisms.noisy_counts.plan import NOT_COVERED, demand_published, given_total, k_guarantee, of_total
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.spec.recoding import demand_k
+from scumble.spec.spec import Model, Spec
+
+EXACT = (
+    "Differential privacy: published counts are exact. Whoever knows all rows but one can tell from them what that one is, "
+    "where it is not rare."
+)
+
+
+class KSettings(Model):
+    """What deterministic generalization and suppression offers."""
+
+    k: int = Field(description="the size of a crowd")
+    method: Literal["suppress", "midpoints"] = "suppress"
+    total: int | None = Field(None, description="the number of rows, where it is public knowledge anyway")
+
+
+def plan(profile: Profile, spec: Spec) -> Plan:
+    """Nothing to compute: the recodings are the spec's, and k is too."""
+    settings = spec.settings_as(KSettings)
+    demand_k(settings.k)
+    if spec.privacy.given:
+        raise ParameterError("k_dgs is given by k in its settings; it has no epsilon, gamma, rho or retention")
+    columns = demand_published(spec)
+    if settings.method == "midpoints" and settings.total is not None:
+        raise ParameterError("total is for what is suppressed, and boxes suppress nothing; leave it out")
+    if settings.method == "midpoints":
+        _demand_ranges(profile, columns)
+    return Plan(
+        "k_dgs",
+        [{}],
+        given_total([k_guarantee(columns, settings.k)], settings.total),
+        of_total(settings.total),
+        not_covered=[EXACT, NOT_COVERED[0], *(NOT_COVERED[1:] if settings.method == "suppress" else [])],
+        details={"k": settings.k, "method": settings.method, "total": settings.total},
+    )
+
+
+def _demand_ranges(profile: Profile, columns: list[str]) -> None:
+    """Boxes are safe where they are over ALL published attributes: a column beside them would be counted by nobody."""
+    bare = [name for name in columns if name not in profile.domains or name in profile.from_data]
+    if bare:
+        raise SchemaError(
+            f'method = "midpoints" halves the declared range of every published column, and {bare[0]!r} has none; make it sensitive '
+            "and declare low and high (or its values, in an order that means something), or drop it"
+        )

@@ -1,0 +1,1 @@
+"""The mechanism noisy_counts: its declaration."""

@@ -1,0 +1,1 @@
+"""The mechanism perturbed_generalization: its declaration."""

@@ -1,0 +1,1 @@
+"""The mechanism sps: its declaration."""

@@ -1,0 +1,1 @@
+"""The mechanism uniform: its declaration."""

@@ -1,0 +1,1 @@
+"""TRUSTED: raw rows and randomness meet here, and in the `publish` of a mechanism."""

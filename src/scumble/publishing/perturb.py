@@ -1,0 +1,69 @@
+"""How true codes become published ones, batch by batch: one class a way.
+
+`prepare` sees the batches in order, one at a time, and may split quotas; `apply` runs in any order and in parallel, with coins of
+its own batch.
+"""
+
+from typing import Any, Protocol
+
+from scumble.core.coins import Coins
+from scumble.core.domain import Codes, Domain
+from scumble.core.entropy import Entropy
+from scumble.mechanisms.frapp.plan import Frapp
+from scumble.publishing.keyed import Ids, KeyedCoins
+
+
+class Perturbation(Protocol):
+    """What a press asks for each batch."""
+
+    extra: list[str]
+    """Columns that are published beyond the table's own."""
+
+    def prepare(self, index: int, codes: dict[str, Codes]) -> Any:
+        """What `apply` of this batch needs to know of the batches before it."""
+
+    def apply(self, index: int, codes: dict[str, Codes], ids: Ids | None, state: Any) -> dict[str, Codes]:
+        """The published codes of the sensitive columns, and the extra columns."""
+
+
+class Independent:
+    """Every value through the coins of its column, independently of everything else."""
+
+    def __init__(
+        self, coins: dict[str, Coins], domains: dict[str, Domain], entropy: Entropy, key: bytes | None
+    ) -> None:
+        self.extra: list[str] = []
+        self._coins = coins
+        self._entropy = entropy
+        self._keyed = {name: KeyedCoins(key, name, domains[name], each) for name, each in coins.items()} if key else {}
+
+    def prepare(self, index: int, codes: dict[str, Codes]) -> None:
+        """Nothing is carried from batch to batch."""
+
+    def apply(self, index: int, codes: dict[str, Codes], ids: Ids | None, state: Any) -> dict[str, Codes]:
+        """Fresh coins, or those of the key."""
+        if ids is not None:
+            return {name: self._keyed[name].flip(column, ids) for name, column in codes.items()}
+        return {
+            name: self._coins[name].flip(column, self._entropy.stream("coins", name, index))
+            for name, column in codes.items()
+        }
+
+
+class Joint:
+    """All values of a row through one coin over their cross product."""
+
+    def __init__(self, names: list[str], frapp: Frapp, entropy: Entropy) -> None:
+        self.extra: list[str] = []
+        self._names = names
+        self._frapp = frapp
+        self._entropy = entropy
+
+    def prepare(self, index: int, codes: dict[str, Codes]) -> None:
+        """Nothing is carried from batch to batch."""
+
+    def apply(self, index: int, codes: dict[str, Codes], ids: Ids | None, state: Any) -> dict[str, Codes]:
+        """Fresh coins, one for each row."""
+        stream = self._entropy.stream("coins", *self._names, index)
+        drawn = self._frapp.publish([codes[name] for name in self._names], stream)
+        return dict(zip(self._names, drawn, strict=True))

@@ -1,0 +1,163 @@
+"""One run over the rows of a table: read, encode, flip coins, scatter into buckets, shuffle, write.
+
+Batches are read in order and worked on in parallel; what leaves a worker is already perturbed.
+"""
+
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from scumble.core.entropy import Entropy
+from scumble.core.errors import SchemaError, TableError
+from scumble.core.progress import Progress, stage
+from scumble.mechanisms import Plan, Profile
+from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
+from scumble.publishing.keyed import Ids
+from scumble.publishing.perturb import Perturbation
+from scumble.publishing.shuffle import Buckets, bucket_count, scatter
+from scumble.publishing.write import Shelf
+from scumble.release.records import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord, FileRecord, SamplingRecord
+from scumble.sources.source import Table
+from scumble.spec.coarsening import resolved
+from scumble.spec.spec import Spec
+
+WORKERS = max(2, min(8, os.cpu_count() or 2))
+
+
+@dataclass(frozen=True)
+class Coinage:
+    """Where the coins of a publication come from."""
+
+    entropy: Entropy
+    key: bytes | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that a publisher works with."""
+
+    table: Table
+    spec: Spec
+    profile: Profile
+    plan: Plan
+    coinage: Coinage
+    folder: Path
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a publisher made: data files, the columns that they have, and how many rows."""
+
+    files: list[FileRecord]
+    columns: list[ColumnRecord]
+    rows: int
+    counted: CountedRecord | None = None
+    sampling: SamplingRecord | None = None
+
+
+class Press:
+    """Publishes row by row, each row through its coins."""
+
+    def __init__(self, job: Job, perturbation: Perturbation) -> None:
+        self._job = job
+        self._perturbation = perturbation
+        self._entropy = job.coinage.entropy
+        self._own: list[PublicColumn | SensitiveColumn] = [
+            SensitiveColumn(name, job.profile.domains[name])
+            if name in job.profile.domains
+            else PublicColumn(name, job.spec.columns[name])
+            for name in job.spec.published
+        ]
+        self._columns: list[Column] = [*self._own, *(NumberColumn(name) for name in perturbation.extra)]
+        self._buckets: Buckets | None = None
+        self._fingerprints: list[Any] = []
+        self._salt = self._entropy.stream("ids").integers(32, 8).tobytes()
+
+    def run(self) -> Printed:
+        """The data files and the columns that they have."""
+        with ThreadPoolExecutor(WORKERS) as pool:
+            rows = self._gather(pool)
+            if not rows or self._buckets is None:
+                raise TableError("the table has no rows, so there is nothing to publish")
+            self._demand_one_row_each()
+            shelf = Shelf(self._columns, self._buckets, self._entropy, self._job.folder)
+            files, schema = shelf.write(pool, stage(self._job.progress, 1, 2)), shelf.schema()
+        return Printed(files, [self._record(c, schema.field(c.name).type) for c in self._columns], rows)
+
+    def _gather(self, pool: ThreadPoolExecutor) -> int:
+        names = [column.name for column in self._own]
+        id = self._job.coinage.id
+        reading = names if id is None or id in names else [*names, id]
+        waiting: deque[Future[list[pa.RecordBatch]]] = deque()
+        rows, table, progress = 0, self._job.table, stage(self._job.progress, 0, 2)
+        for index, batch in enumerate(table.batches(reading)):
+            arrays = {column.name: column.encode(batch.column(column.name)) for column in self._own}
+            state = self._perturbation.prepare(index, _codes(arrays, self._job.profile))
+            if len(waiting) > WORKERS + 1:
+                self._collect(waiting.popleft().result())
+            waiting.append(pool.submit(self._perturb, arrays, self._ids(batch), index, state))
+            rows += batch.num_rows
+            progress(rows, table.rows)
+        for future in waiting:
+            self._collect(future.result())
+        return rows
+
+    def _perturb(self, arrays: dict[str, pa.Array], ids: Ids | None, index: int, state: Any) -> list[pa.RecordBatch]:
+        published = self._perturbation.apply(index, _codes(arrays, self._job.profile), ids, state)
+        whole = arrays | {name: pa.array(codes) for name, codes in published.items()}
+        batch = pa.record_batch([whole[column.name] for column in self._columns], names=[c.name for c in self._columns])
+        return scatter(batch, bucket_count(self._job.table.rows), self._entropy.stream("bucket", index))
+
+    def _collect(self, parts: list[pa.RecordBatch]) -> None:
+        if self._buckets is None:
+            self._buckets = Buckets(parts[0].schema, len(parts), self._job.folder)
+        self._buckets.add(parts)
+
+    def _ids(self, batch: pa.RecordBatch) -> Ids | None:
+        name = self._job.coinage.id
+        if name is None:
+            return None
+        ids = Ids.of(batch.column(name), name)
+        self._fingerprints.append(ids.fingerprints(self._salt))
+        return ids
+
+    def _demand_one_row_each(self) -> None:
+        if not self._fingerprints:
+            return
+        every = np.concatenate(self._fingerprints)
+        every.sort()
+        repeated = int((every[1:] == every[:-1]).sum())
+        if repeated:
+            raise SchemaError(
+                f"{repeated} rows repeat an id of {self._job.coinage.id!r}; keyed coins need one row a person: "
+                "aggregate the table, or use an id of the row"
+            )
+
+    def _record(self, column: Column, kind: pa.DataType) -> ColumnRecord:
+        plain = str(published_type(kind))
+        if isinstance(column, NumberColumn):
+            return ColumnRecord(name=column.name, role="stratum", type=plain)
+        if isinstance(column, PublicColumn):
+            rule = self._job.spec.columns[column.name].coarsen
+            return ColumnRecord(name=column.name, role="public", type=plain, coarsened=rule and resolved(rule))
+        records = [ChannelRecord.of(stratum[column.name]) for stratum in self._job.plan.strata]
+        return ColumnRecord(
+            name=column.name,
+            role="sensitive",
+            type=plain,
+            domain=DomainRecord.of(column.domain, column.name in self._job.profile.from_data),
+            channel=records[0] if len(records) == 1 else None,
+            channels=records if len(records) > 1 else None,
+        )
+
+
+def _codes(arrays: dict[str, pa.Array], profile: Profile) -> dict[str, Any]:
+    return {name: arrays[name].to_numpy() for name in profile.domains}

@@ -1,0 +1,202 @@
+"""Answers: never a bare number, always value, standard error, interval and method."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from scumble.core.display import Card, Grid, Note, Shown, Whisker
+
+Numbers = npt.NDArray[np.float64]
+
+STEPS = "steps"
+"""The method of what is computed from public columns alone, some of them published in steps: it surely lies within its interval."""
+PUBLISHED = "published"
+"""The method of what is exact for rows that were published; with those that were suppressed it surely lies within its interval."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One aggregate of an answer, for every row; NaN where there is none."""
+
+    name: str
+    value: Numbers
+    se: Numbers
+    low: Numbers
+    high: Numbers
+    method: str
+    bound: Numbers | None = None
+    """The most that it can be among all rows, where some of them were suppressed."""
+    least: Numbers | None = None
+    """The least, where suppressed rows can make it smaller."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is no uncertainty in it."""
+        return self.method == "exact"
+
+    @property
+    def certain(self) -> bool:
+        """Whether its interval holds for certain, and is no matter of chance."""
+        return self.method in (STEPS, PUBLISHED)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether some row has such a bound."""
+        return self.bound is not None and bool(np.isfinite(self.bound).any())
+
+    def take(self, order: npt.NDArray[np.intp]) -> "Estimate":
+        """The same for some rows, in that order."""
+        bound, least = (None if each is None else each[order] for each in (self.bound, self.least))
+        return Estimate(
+            self.name, self.value[order], self.se[order], self.low[order], self.high[order], self.method, bound, least
+        )
+
+
+class Estimates(Shown):
+    """An answer: group columns, and for each aggregate `a` the columns a, a_se, a_low, a_high.
+
+    Prints as a table; converts by to_arrow(), to_pandas(), to_polars(), to_list().
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        groups: pa.Table,
+        estimates: Sequence[Estimate],
+        level: float,
+        notes: Sequence[str],
+    ) -> None:
+        self.columns = list(columns)
+        """The names of groups and aggregates, in the order of the SELECT list."""
+        self.groups = groups
+        self.estimates = list(estimates)
+        self.level = level
+        """How often an interval holds the truth, over the coins of the publication."""
+        self.notes = list(notes)
+
+    def __len__(self) -> int:
+        return len(self.estimates[0].value)
+
+    def __getitem__(self, name: str) -> Estimate:
+        return next(e for e in self.estimates if e.name == name)
+
+    def to_arrow(self) -> pa.Table:
+        """The group columns, then a, a_se, a_low, a_high for each aggregate a; what cannot be said is null."""
+        arrays = {name: self.groups.column(name) for name in self.columns if name in self.groups.schema.names}
+        for e in self.estimates:
+            for suffix, numbers in (("", e.value), ("_se", e.se), ("_low", e.low), ("_high", e.high)):
+                arrays[e.name + suffix] = pa.array(numbers, mask=~np.isfinite(numbers))
+            for suffix, ends in (("_least", e.least), ("_bound", e.bound)):
+                if ends is not None:
+                    arrays[e.name + suffix] = pa.array(ends, mask=~np.isfinite(ends))
+        return pa.table(arrays)
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A Polars data frame."""
+        from scumble.core.extras import need
+
+        return need("polars").from_arrow(self.to_arrow())
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """A list of one dictionary for each row."""
+        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        return rows
+
+    def grid(self, most: int = 60) -> Grid:
+        """The first rows as texts, for people: value and interval side by side."""
+        columns: list[tuple[str, list[str]]] = []
+        words: list[int] = []
+        whiskers: dict[int, list[Whisker]] = {}
+        for name in self.columns:
+            if name in self.groups.schema.names:
+                words.append(len(columns))
+                values = self.groups.column(name).slice(0, most).to_pylist()
+                columns.append((name, ["NULL" if v is None else str(v) for v in values]))
+                continue
+            e = self[name]
+            columns += _columns(e, self.level, most)
+            if not e.exact and len(self) > 1:
+                whiskers[len(columns) - 1 - (e.bounded and not e.certain)] = _whiskers(e, most)
+        headings, texts = zip(*columns, strict=True)
+        return Grid(headings, list(zip(*texts, strict=True)), words, whiskers)
+
+    def footer(self, most: int = 60) -> list[str]:
+        """What stands below the table."""
+        lines = [f"({len(self) - most} more rows)"] if len(self) > most else []
+        exact = [e.name for e in self.estimates if e.exact]
+        if exact:
+            lines.append(
+                f"{', '.join(exact)}: exact, computed from public columns alone"
+                if len(exact) < len(self.estimates)
+                else "exact: computed from public columns alone"
+            )
+        return lines + [f"note: {note}" for note in self.notes]
+
+    def card(self, most: int = 60) -> Card:
+        """The table, in a notebook with its intervals drawn beside the numbers, and what stands below it."""
+        return Card("", [self.grid(most), *(Note(line, "faint") for line in self.footer(most))])
+
+
+def _columns(e: Estimate, level: float, most: int) -> list[tuple[str, list[str]]]:
+    """An aggregate's headings and texts."""
+    digits = _digits(e)
+    ends = [_interval(a, b, digits) for a, b in zip(e.low[:most], e.high[:most], strict=True)]
+    found = [(e.name, [_number(v, digits) for v in e.value[:most]])]
+    if e.exact:
+        return found
+    if e.certain:
+        return [*found, ("surely within", ends)]
+    found.append(("± se", [_number(v, digits) for v in e.se[:most]]))
+    found.append((f"{100 * level:g}% interval", ends))
+    if e.bound is None or not e.bounded:
+        return found
+    if e.least is None:
+        return [*found, ("suppressed included, at most", [_number(v, 0) for v in e.bound[:most]])]
+    ends = [_interval(a, b, digits) for a, b in zip(e.least[:most], e.bound[:most], strict=True)]
+    return [*found, ("suppressed included", ends)]
+
+
+def _whiskers(e: Estimate, most: int) -> list[Whisker]:
+    """The intervals of all rows on one scale, which has zero on it."""
+    ends = np.concatenate([[0.0], e.low[:most], e.high[:most]])
+    ends = ends[np.isfinite(ends)]
+    numbers = zip(e.value[:most], e.low[:most], e.high[:most], strict=True)
+    return [Whisker(float(v), float(a), float(b), float(ends.min()), float(ends.max())) for v, a, b in numbers]
+
+
+def _digits(estimate: Estimate) -> int:
+    """Decimals worth printing: two significant digits of the typical standard error, or of how far sure bounds lie apart."""
+    errors = (estimate.high - estimate.low) / 2 if estimate.method == STEPS else estimate.se
+    errors = errors[np.isfinite(errors) & (errors > 0)]
+    if len(errors) == 0:
+        values = estimate.value[np.isfinite(estimate.value)]
+        return 0 if np.all(values == np.rint(values)) else 4
+    return int(np.clip(1 - math.floor(math.log10(float(np.median(errors)))), 0, 8))
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:,.{digits}f}" if math.isfinite(value) else "-"
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    """Both ends, or the one that is known.
+
+    >>> _interval(1, 2, 0), _interval(1, math.inf, 0), _interval(-math.inf, math.inf, 0), _interval(math.nan, math.nan, 0)
+    ('[1, 2]', 'at least 1', 'unbounded', '-')
+    """
+    if math.isfinite(low) and math.isfinite(high):
+        return f"[{_number(low, digits)}, {_number(high, digits)}]"
+    if math.isnan(low) or math.isnan(high):
+        return "-"
+    if math.isfinite(low):
+        return f"at least {_number(low, digits)}"
+    return f"at most {_number(high, digits)}" if math.isfinite(high) else "unbounded"

@@ -1,9 +1,0 @@
-"""The end of the printed page: what was decided, by whom, about exactly which release."""
-
-from scumble.report.section import Section
-from scumble.report.subject import Subject
-
-
-def signature(subject: Subject) -> Section:
-    """The section."""
-    return Section("signature", "Decision", {"digest": subject.manifest.digest, "name": subject.release.path.name})

@@ -1,0 +1,235 @@
+"""Guarantees as a reader needs them: one sentence, what each parameter means, and how far a belief can move."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from scumble.core.parameters import plain
+from scumble.privacy.breach import swapping_posterior
+from scumble.privacy.guarantee import ALONE, CONDITIONS, Guarantee, at_most
+from scumble.privacy.rho import posterior_bound
+from scumble.reporting.figure import text
+from scumble.reporting.numbers import at_most_share, fraction
+
+Given = dict[str, float]
+
+PARAMETERS = {
+    "gamma": "the most by which seeing the published values can multiply or divide the odds",
+    "epsilon": "the privacy loss parameter ε = ln γ; 0 tells nothing, and each step of 0.69 doubles the odds factor",
+    "rho1": "what was believed before, at most",
+    "rho2": "what is believed after, at most",
+    "s": "how much likelier than among the replacements a property may be, for the bound to hold",
+    "k": "the smallest number of rows that a published combination of values stands for",
+    "delta": "the probability outside of which the factor holds",
+    "total_epsilon": "the privacy loss parameter ε of all tables together",
+    "total_delta": "the probability δ outside of which ε holds, all tables together",
+    "parts": "the number of tables that one row can be in",
+    "beside": "the part of ε that the choice of the tables used",
+    "l": "no value has more than 1/l of a bucket",
+    "largest_share": "the largest share of a value in a bucket, as published",
+    "alpha": "a row of the table is published with probability α + β",
+    "beta": "any other combination of values is published with probability β",
+    "lambda": "an estimate for a small group that is within this share of the truth counts as too good",
+    "retain": "the probability that a value is kept",
+    "values": "the number of values in the domain",
+    "rows": "the number of rows",
+    "downward": "1 where falling beliefs are bounded as well, 0 where only rising ones are",
+    "largest_posterior": "the largest belief in a value after seeing a row, for whoever believes the table's own shares",
+    "smallest_posterior": "the smallest such belief",
+}
+TAIL = "an estimate for the group is wrong by more than λ with at least this probability, on either side"
+SYMBOLS = {
+    "gamma": "γ", "epsilon": "ε", "rho1": "ρ₁", "rho2": "ρ₂", "delta": "δ", "alpha": "α", "beta": "β", "lambda": "λ",
+    "total_epsilon": "ε", "total_delta": "δ", "largest_share": "largest share", "largest_posterior": "largest belief",
+    "smallest_posterior": "smallest belief",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a guarantee, with its meaning."""
+
+    symbol: str
+    value: str
+    meaning: str
+
+
+def parameters(guarantee: Guarantee) -> list[Parameter]:
+    """All of them, as bounds that hold as they are printed."""
+    several = "total_epsilon" in guarantee.parameters
+    found = []
+    for name, value in guarantee.parameters.items():
+        if several and name in ("epsilon", "delta"):
+            continue
+        meaning = PARAMETERS.get(name, "the size of a sample" if name.startswith("size") else "see the manifest")
+        if name == "delta" and guarantee.kind == "reconstruction":
+            meaning = TAIL
+        shown = fraction(value) if name in ("rho1", "rho2") else _bound(name, value)
+        found.append(Parameter(SYMBOLS.get(name, name), shown, meaning))
+    return found
+
+
+UPWARD = ("gamma", "epsilon", "total_epsilon", "total_delta", "delta", "largest_posterior", "largest_share", "beta")
+"""Numbers that bound something from above; they are rounded up, others down."""
+
+
+def _bound(name: str, value: float) -> str:
+    if name in UPWARD:
+        return at_most(value)
+    short = float(f"{value:.6g}")
+    return plain(short if short <= value * (1 + 1e-9) else value - 10.0 ** (math.floor(math.log10(abs(value))) - 5))
+
+
+def _columns(guarantee: Guarantee) -> str:
+    named = [text(name) for name in guarantee.columns]
+    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 2 else named)
+
+
+def _moves(guarantee: Guarantee) -> str:
+    given = guarantee.parameters
+    return (
+        f"Whoever believed something about a person's {_columns(guarantee)} with {fraction(given['rho1'])} believes it with at most "
+        f"{fraction(given['rho2'])} after seeing {_seen(guarantee)}."
+    )
+
+
+def _seen(guarantee: Guarantee) -> str:
+    alone = any(condition.startswith((ALONE, *ALONE_BEFORE)) for condition in guarantee.conditions)
+    return f"the person's published {_columns(guarantee)} alone" if alone else "the person's row"
+
+
+ALONE_BEFORE = (
+    "The other perturbed columns of the row are not used",
+    "Of the row's perturbed columns the attacker sees",
+)
+"""How that condition begins in releases that were made before it had its present words."""
+
+
+def _odds(guarantee: Guarantee) -> str:
+    return (
+        f"Seeing a person's row changes the odds of anything about the person's {_columns(guarantee)} by a factor of at most "
+        f"{at_most(guarantee.parameters['gamma'])}."
+    )
+
+
+SENTENCES: dict[str, Callable[[Guarantee], str]] = {
+    "rho": _moves,
+    "own_distribution": lambda g: f"For whoever believes the table's own shares: a property of a person's {_columns(g)} that was believed with "
+    f"{fraction(g.parameters['rho1'])} is believed with less than {fraction(g.parameters['rho2'])} after seeing that the published row has it.",
+    "amplification": _odds,
+    "joint_amplification": _odds,
+    "sampled_amplification": _odds,
+    "subtable_posterior": lambda g: f"For whoever believes the table's own shares, no protected value of {_columns(g)} is believed with more than "
+    f"{fraction(g.parameters['rho2'])} after seeing a row.",
+    "value_odds": lambda g: f"Seeing {_seen(g)} multiplies the odds of a single {_protected(g)} of {_columns(g)} by at most the value's own factor, "
+    f"{_range([each for row in g.bounds or [] for each in row if each is not None])}.",
+    "reconstruction": lambda g: "Of no group of people who agree on all public columns can the share of a value be estimated well from the sample.",
+    "semantic_k": lambda g: f"Every published combination of values stands for {g.parameters['k']:g} rows or more.",
+    "noisy_counts": lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
+    f"{at_most(math.exp(g.parameters['total_epsilon']))}, save with probability {plain(g.parameters['total_delta'])}.",
+    "full_counts": lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
+    f"{at_most(math.exp(g.parameters['epsilon']))}.",
+    "tuple_membership": lambda g: f"That a person's row is in the table, believed with {fraction(g.parameters['rho1'])}, is believed with at most "
+    f"{fraction(g.parameters['rho2'])} after seeing the release.",
+    "l_diversity": lambda g: f"For whoever knows nothing of the others in a bucket, no value of {_columns(g)} is believed with more than "
+    f"1/{g.parameters['l']:g}.",
+    "breach": lambda g: f"A property of a person's {_columns(g)} that was not much likelier than among the replacements, and believed with at most "
+    f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
+    "product_breach": lambda g: f"A rare property of a person's {_columns(g)}, a set of values of each, believed with at most "
+    f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
+}  # fmt: skip
+
+NOT_OF_ALL = ("breach", "product_breach", "subtable_posterior")
+"""Guarantees whose rho1 and rho2 are not those of every belief."""
+
+
+def sentence(guarantee: Guarantee) -> str:
+    """The guarantee in one plain sentence; its own statement where there is no plainer one."""
+    found = SENTENCES.get(guarantee.kind)
+    return found(guarantee) if found else guarantee.statement
+
+
+@dataclass(frozen=True)
+class Belief:
+    """How far a belief can rise, for every prior: the number that people understand."""
+
+    about: str
+    """What is believed."""
+    bound: Callable[[float], float]
+    holder: str
+    """For whom the bound holds."""
+    factor: float | None = None
+    """The odds factor, where there is one."""
+    save: float = 0.0
+    """The probability outside of which it holds."""
+
+
+def belief(guarantees: Sequence[Guarantee]) -> Belief | None:
+    """The strongest bound for every prior that the guarantees give; None where they bound something else."""
+    for guarantee in guarantees:
+        given = guarantee.parameters
+        if guarantee.kind in ("amplification", "joint_amplification", "sampled_amplification"):
+            about = f"anything about a person's {_columns(guarantee)}"
+            return _by_factor(about, given["gamma"], _holder(guarantee))
+        if guarantee.kind == "tuple_membership":
+            return _by_factor("that a person's row is in the table", given["gamma"], "every attacker")
+        if guarantee.kind in ("noisy_counts", "full_counts"):
+            epsilon = given.get("total_epsilon", given.get("epsilon", math.inf))
+            about = "that a person is in the table"
+            return _by_factor(about, math.exp(epsilon), "every attacker", given.get("total_delta", 0.0))
+        if guarantee.kind == "own_distribution":
+            about = f"that a person's {_columns(guarantee)} is what the published row says"
+            return Belief(about, partial(_own, given["retain"], given.get("rows", math.inf)), OWN)
+    return None
+
+
+def _holder(guarantee: Guarantee) -> str:
+    """For whom a factor holds."""
+    if guarantee.kind == "sampled_amplification":
+        return "every attacker who holds what is believed of a person apart from what is believed of others"
+    known = CONDITIONS[2] in guarantee.conditions
+    return "every attacker, whoever else's row is known" if known else "every attacker who does not know all other rows"
+
+
+OWN = "whoever believes the table's own shares"
+
+
+def _own(retain: float, rows: float, prior: float) -> float:
+    return swapping_posterior(retain, prior, rows)
+
+
+def _by_factor(about: str, factor: float, holder: str, save: float = 0.0) -> Belief:
+    return Belief(about, lambda prior: posterior_bound(factor, prior), holder, factor, save)
+
+
+def of_the_row(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
+    """Those that are about all columns that any of them is about: what they say holds for whoever sees the whole row."""
+    every = {name for guarantee in guarantees for name in guarantee.columns}
+    return [guarantee for guarantee in guarantees if set(guarantee.columns) == every]
+
+
+def headline(guarantees: Sequence[Guarantee]) -> str:
+    """What is promised first of all: about the whole row, where something is."""
+    first = [*of_the_row(guarantees), *guarantees][:1]
+    return sentence(first[0]) if first else ""
+
+
+def example(guarantees: Sequence[Guarantee], found: Belief | None) -> tuple[str, str] | None:
+    """A prior and what it can become by seeing the row: the publisher's own pair, or one chance in ten."""
+    for guarantee in of_the_row(guarantees):
+        if {"rho1", "rho2"} <= guarantee.parameters.keys() and guarantee.kind not in NOT_OF_ALL:
+            return fraction(guarantee.parameters["rho1"]), fraction(guarantee.parameters["rho2"])
+    return (fraction(0.1), at_most_share(found.bound(0.1))) if found is not None else None
+
+
+def _protected(guarantee: Guarantee) -> str:
+    free = any(each is None for row in guarantee.bounds or [] for each in row)
+    return "protected value" if free else "value"
+
+
+def _range(numbers: Sequence[float]) -> str:
+    if not numbers:
+        return "which is in the manifest"
+    low, high = min(numbers), max(numbers)
+    return f"{at_most(high)} for each" if low == high else f"{at_most(low)} to {at_most(high)}"

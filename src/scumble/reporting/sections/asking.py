@@ -1,0 +1,63 @@
+"""How to ask the release: commands, Python, and SQL by hand, ready to copy."""
+
+import re
+
+from sqlglot import exp
+from sqlglot.dialects import DuckDB
+
+from scumble.engines.engine import TABLE
+from scumble.release.readme import readme
+from scumble.reporting.section import Section
+from scumble.reporting.subject import Subject
+
+MOST_COLUMNS, MOST_VALUES = 20, 40
+MOST_CHARACTERS = 1500
+"""Of a statement by hand; a longer one is in the README of the release."""
+
+
+def asking(subject: Subject) -> Section:
+    """The section."""
+    name, manifest = subject.release.path.name, subject.manifest
+    found = re.search(r"^(`{3,})sql\n(.*?)\n\1$", readme(manifest), re.DOTALL | re.MULTILINE)
+    by_hand = found[2] if found and len(found[2]) <= MOST_CHARACTERS else None
+    sql = _question(subject)
+    return Section(
+        "asking",
+        "How to ask it",
+        {
+            "name": name,
+            "shell": _shell(sql),
+            "python_name": repr(name),
+            "python_sql": repr(sql),
+            "by_hand": by_hand,
+            "likelihood": manifest.counted is None and not manifest.joint,
+        },
+    )
+
+
+def _question(subject: Subject) -> str:
+    """The distribution of the first protected column, within the values of the public one that has fewest."""
+    names = [*_fewest(subject), *subject.protected[:1]]
+    columns = [exp.column(name, quoted=not _plain(name)) for name in names]
+    query = exp.select(*columns, exp.Count(this=exp.Star()).as_("n")).from_(TABLE)
+    return str((query.group_by(*columns) if columns else query).sql(dialect="duckdb"))
+
+
+def _fewest(subject: Subject) -> list[str]:
+    """The public column with the fewest values, where one has few; tables apart cannot be asked together."""
+    found = {
+        name: len(counts)
+        for name in subject.manifest.public[:MOST_COLUMNS]
+        if (counts := subject.published([exp.column(name, quoted=True)], MOST_VALUES)) is not None and len(counts) > 1
+    }
+    return [min(found, key=lambda name: found[name])] if found else []
+
+
+def _plain(name: str) -> bool:
+    """Whether a name needs no quotes in SQL."""
+    return bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)) and name.upper() not in DuckDB.Tokenizer.KEYWORDS
+
+
+def _shell(sql: str) -> str:
+    """The question in quotes of a shell."""
+    return "'" + sql.replace("'", "'\\''") + "'" if any(mark in sql for mark in '"$`\\!') else f'"{sql}"'

@@ -1,0 +1,51 @@
+"""What is guaranteed: each guarantee with its parameters and conditions, recomputed, and what is not covered."""
+
+from dataclasses import dataclass
+
+from scumble.release.manifest import Manifest
+from scumble.reporting.promises import Parameter, parameters, sentence
+from scumble.reporting.section import Section
+from scumble.reporting.subject import Subject
+from scumble.reporting.words import WITHOUT_COINS
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A guarantee as it stands on the page."""
+
+    plain: str
+    statement: str
+    parameters: list[Parameter]
+    holds: bool
+
+
+def promise(subject: Subject) -> Section:
+    """The section; a condition that all guarantees share stands once."""
+    guarantees, manifest = subject.manifest.guarantees, subject.manifest
+    outcome = iter([check.passed for check in subject.checks if check.name == "guarantee"])
+    return Section(
+        "promise",
+        "What is guaranteed, and what is not",
+        {
+            "promises": [Promise(sentence(g), g.statement, parameters(g), next(outcome)) for g in guarantees],
+            "conditions": list(dict.fromkeys(c for g in guarantees for c in g.conditions)),
+            "not_covered": [_headed(line) for line in manifest.not_covered],
+            "depends": manifest.depends_on_data,
+            "coins": _coins(manifest),
+        },
+    )
+
+
+def _coins(manifest: Manifest) -> str:
+    """Where chance came from, and what it decided."""
+    if manifest.mechanism in WITHOUT_COINS:
+        order = ", save for the order of its rows" if manifest.order == "shuffled" else ""
+        return f"No coin was flipped: the same table gives the same release by these rules{order}."
+    keyed = "keyed, so that the same person with the same value keeps the same published value"
+    return f"Coins: {manifest.randomness.source}; {keyed if manifest.randomness.keyed else 'drawn once, for this release'}."
+
+
+def _headed(line: str) -> tuple[str, str]:
+    """The words before a colon are the heading of a sentence, where they are few."""
+    head, colon, rest = line.partition(": ")
+    return (head, rest[:1].upper() + rest[1:]) if colon and len(head) < 60 else ("", line)

@@ -1,0 +1,91 @@
+"""The release in the words of NIST SP 800-226 and ISO/IEC 20889."""
+
+import math
+
+from scumble.core.parameters import plain
+from scumble.reporting.promises import belief
+from scumble.reporting.section import Section
+from scumble.reporting.subject import Subject
+from scumble.reporting.words import LOCAL_DP, WITHOUT_COINS, words
+
+NIST, ISO = "NIST SP 800-226", "ISO/IEC 20889"
+
+GENERALIZED = {
+    "bins": "rounding down to bins",
+    "edges": "ranges between fixed edges, with top and bottom coding",
+    "prefix": "the first characters only",
+    "date": "dates rounded down",
+    "groups": "groups of values",
+}
+
+
+def standards(subject: Subject) -> Section:
+    """The section: a term, the standard it is from, and what it is here."""
+    manifest = subject.manifest
+    said = words(manifest.mechanism)
+    lines = [
+        ("Unit of privacy", NIST, [said.unit]),
+        ("Trust model", NIST, [said.trust]),
+        ("Privacy parameters", NIST, [_parameters(subject)]),
+        ("Composition", NIST, [_composition(manifest.mechanism, manifest.randomness.keyed)]),
+        ("Techniques", ISO, [*said.techniques, *_generalized(subject)]),
+        ("Formal model", ISO, [_model(subject)]),
+        ("Attributes", ISO, _attributes(subject)),
+    ]
+    return Section("standards", "In the words of the standards", {"lines": lines})
+
+
+def _parameters(subject: Subject) -> str:
+    found = belief(subject.manifest.guarantees)
+    if found is None or found.factor is None:
+        return "No ε is claimed: the guarantee is of another kind, stated above."
+    delta = f"δ = {plain(found.save)}" if found.save else "δ = 0"
+    return f'ε = {math.log(found.factor):.4g}, {delta}. Smaller is more private; "What the number means" works it out.'
+
+
+def _composition(mechanism: str, keyed: bool) -> str:
+    if mechanism in WITHOUT_COINS:
+        return "No coins were drawn, and no bound is stated for several releases of the same people together."
+    if keyed:
+        return (
+            "Coins are a keyed function of the person and the value: publishing the same people again with the same domain and retention tells "
+            "nothing more. Any other release of the same people adds to the privacy loss."
+        )
+    return "Coins were drawn once. Another release of the same people with fresh coins adds its own privacy loss to this one."
+
+
+def _generalized(subject: Subject) -> list[str]:
+    ways = {
+        way: [
+            c.name for c in subject.manifest.columns if c.coarsened and way in c.coarsened.model_dump(exclude_none=True)
+        ]
+        for way in GENERALIZED
+    }
+    found = [f"Generalization: {', '.join(names)} by {GENERALIZED[way]}." for way, names in ways.items() if names]
+    merged = [c.name for c in subject.manifest.columns if c.merged]
+    return found + ([f"Generalization: {', '.join(merged)} by putting values together."] if merged else [])
+
+
+def _model(subject: Subject) -> str:
+    guarantees = subject.manifest.guarantees
+    if not guarantees:
+        return "No model of the standard: no bound holds for this release."
+    model = words(subject.manifest.mechanism).model
+    if model == LOCAL_DP and not any("amplification" in g.kind for g in guarantees):
+        return "No model of the standard: the bound is on the odds of single values."
+    given = ", given parameters that were computed from the data" if subject.manifest.depends_on_data else ""
+    return f"{model}{given}."
+
+
+def _attributes(subject: Subject) -> list[str]:
+    manifest = subject.manifest
+    lines = [
+        ("Quasi-identifiers, as far as others know them", manifest.public),
+        ("Sensitive attributes", [c.name for c in manifest.columns if c.role in ("sensitive", "apart", "tuple")]),
+        ("Not told apart, protected alike", [c.name for c in manifest.columns if c.role == "counted"]),
+    ]
+    said = [f"{what}: {', '.join(names[:20])}{', ...' if len(names) > 20 else ''}." for what, names in lines if names]
+    return [
+        *said,
+        "Direct identifiers: columns of that role are never published; a column that is not listed is not in the release.",
+    ]

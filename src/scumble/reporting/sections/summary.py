@@ -1,0 +1,114 @@
+"""The first page: what a data-protection officer reads before signing."""
+
+import math
+from dataclasses import dataclass
+
+from scumble.core.parameters import plain
+from scumble.reporting.numbers import share, up, whole
+from scumble.reporting.promises import OWN, belief, example, headline
+from scumble.reporting.section import Section
+from scumble.reporting.sections.questions import answered, integrity_answer
+from scumble.reporting.subject import Subject
+from scumble.reporting.words import KEYED, WITHOUT_COINS
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number with its name above and its meaning below."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def summary(subject: Subject) -> Section:
+    """The section."""
+    manifest = subject.manifest
+    return Section(
+        "summary",
+        "In short",
+        {
+            "headline": headline(manifest.guarantees),
+            "tiles": tiles(subject),
+            "answers": answered(subject),
+            "integrity": integrity_answer(subject),
+            "broken": [f for f in subject.findings if not f.passed],
+            "secure": manifest.randomness.secure,
+            "decide": _decide(subject),
+        },
+    )
+
+
+def tiles(subject: Subject) -> list[Tile]:
+    """The numbers of the release, each with its meaning."""
+    manifest = subject.manifest
+    perturbed = len(manifest.sensitive)
+    columns = f"{len(manifest.columns)} columns" + (f", {perturbed} of them perturbed" if perturbed else "")
+    found = [Tile("Rows published", whole(manifest.rows), columns)]
+    known = belief(manifest.guarantees)
+    if known is not None and known.factor is not None:
+        save = f", δ = {plain(known.save)}" if known.save else ""
+        found.append(
+            Tile(
+                "Odds change at most",
+                f"× {up(known.factor)}",
+                f"by what is published (ε = {math.log(known.factor):.3g}{save})",
+            )
+        )
+    pair = example(manifest.guarantees, known)
+    if pair is not None:
+        meaning = (
+            "before and after seeing a row, at most"
+            if manifest.sensitive
+            else "before and after seeing the release, at most"
+        )
+        meaning += f", for {OWN}" if known is not None and known.holder == OWN else ""
+        found.append(Tile("A belief can become", f"{pair[0]} → {pair[1]}", meaning))
+    parameters = {k: v for g in manifest.guarantees for k, v in g.parameters.items()}
+    if "k" in parameters and manifest.counted is not None:
+        found.append(
+            Tile("Smallest crowd", f"{parameters['k']:g} rows", "behind every published combination of values")
+        )
+    if "l" in parameters:
+        found.append(Tile("Largest share in a bucket", f"1/{parameters['l']:g}", "of any one sensitive value"))
+    if "largest_posterior" in parameters and known is None:
+        found.append(
+            Tile(
+                "Largest belief",
+                share(parameters["largest_posterior"]),
+                "in a value, for whoever believes the table's own shares",
+            )
+        )
+    if subject.alone is not None:
+        alone = share(subject.alone / max(1, manifest.rows))
+        found.append(Tile("Rows that are alone", alone, "with the values of their public columns"))
+    return found
+
+
+def _again(mechanism: str) -> str:
+    if mechanism in KEYED:
+        return "Then with a key, or this privacy loss is added to the next one."
+    if mechanism in WITHOUT_COINS:
+        return "No promise of one release covers what two of them tell together of those who came or left between them."
+    return "This mechanism takes no key, so the privacy loss of each release is added to this one."
+
+
+def _decide(subject: Subject) -> list[str]:
+    """What no computation can decide."""
+    manifest = subject.manifest
+    found = []
+    if not manifest.guarantees:
+        found.append("No bound holds for this release: is it published to people who are trusted anyway?")
+    if subject.alone:
+        found.append(
+            f"{share(subject.alone / manifest.rows)} of the rows can be recognised by whoever knows their public values. May it be known that these people are in the table, and do the public columns "
+            "tell nothing that must stay hidden?"
+        )
+    if manifest.depends_on_data:
+        found.append(
+            "Some parameters were computed from the data and are public; what they tell is listed. Is that acceptable?"
+        )
+    if not manifest.randomness.keyed:
+        found.append(f"Will the same people be published again? {_again(manifest.mechanism)}")
+    found.append("Is each person one row? Otherwise the guarantee is per row, and weaker per person.")
+    return found

@@ -1,0 +1,1 @@
+"""What a publisher decides about a table: roles, domains, coarsening, and the privacy that is wanted."""
