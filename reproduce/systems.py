@@ -16,9 +16,9 @@ from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.settings import BOTH, Setter
 from scumble.evaluate.workload import Parts
 from scumble.evaluate.workload import Pool as Conditions
-from scumble.mechanisms import Plan, Profile
 from scumble.mechanisms.anatomy.plan import anatomize
 from scumble.mechanisms.partitioned.subtables import Subtables
+from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.utility import expected_error, record_utility
 from scumble.spec.spec import ColumnSpec, Spec
 
@@ -111,7 +111,7 @@ def equal_privacy(counts: npt.NDArray[np.int64], rho1: float, rho2: float) -> di
 
 def dealt(table: Table, made: Plan, entropy: Entropy) -> dict[str, Any]:
     """The sub-table of each row and its published code."""
-    way = Subtables("x", "subtable", [s["x"] for s in made.strata], made.details["partition"].subtables, entropy)
+    way = Subtables("x", "subtable", [s["x"] for s in made.strata], made.partition.subtables, entropy)
     return way.apply(0, {"x": table.codes}, None, way.prepare(0, {"x": table.codes}))
 
 
@@ -157,7 +157,7 @@ def kept(made: Plan, counts: npt.NDArray[np.int64]) -> tuple[float, float]:
     if made.mechanism != "partitioned":
         channel = made.channels[0]["x"]
         return float(counts @ channel.retention / counts.sum()), record_utility(channel, counts)
-    rows = made.details["partition"].subtables
+    rows = made.partition.subtables
     parts = [(int(row.sum()), row, s["x"]) for row, s in zip(rows, made.channels, strict=True)]
     p = sum(float(row @ c.retention) for _, row, c in parts) / rows.sum()
     return p, sum(n * record_utility(c, row) for n, row, c in parts) / float(rows.sum())

@@ -36,9 +36,10 @@ from systems import (
 from scumble.core.channel import Channel
 from scumble.core.coins import Coins
 from scumble.core.entropy import Entropy
-from scumble.mechanisms import Plan, fine_grain, partition
+from scumble.mechanisms import fine_grain, partition
 from scumble.mechanisms.anatomy.plan import anatomize
 from scumble.mechanisms.fine_grain_channel import gammas_from_tolerance
+from scumble.mechanisms.plan import Plan
 from scumble.mechanisms.utility import record_utility
 
 CENSUS = Path(__file__).parents[2] / "shared" / "data" / "census_occ.parquet"
@@ -259,7 +260,7 @@ def zipf_errors(counts: npt.NDArray[np.int64]) -> list[str]:
     found = []
     for name in ("partitioned", "uniform", "both"):
         made = plans[name]
-        rows = made.details["partition"].subtables if made.mechanism == "partitioned" else counts[None]
+        rows = counts[None] if made.dealt is None else made.dealt
         variance = sum(variances(s["x"], row) for s, row in zip(made.channels, rows, strict=True))
         found.append(percent(float(np.mean(np.sqrt(2 / np.pi * variance) / counts))))
     return found

@@ -16,6 +16,7 @@ from scumble.core.arrow_types import is_text
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.progress import Progress
+from scumble.mechanisms import mechanism as find_mechanism
 from scumble.publishing.encode import published_type
 from scumble.publishing.keyed import read_key
 from scumble.publishing.row_pipeline import Coinage
@@ -23,7 +24,7 @@ from scumble.release.manifest import read_manifest
 from scumble.release.release import Release, open_release
 from scumble.sources.source import Table, read, read_source
 from scumble.spec.problems import first_problem
-from scumble.spec.spec import ALIKE, ColumnSpec, Spec, Target, read_spec
+from scumble.spec.spec import ColumnSpec, Spec, Target, read_spec
 from scumble.spec.suggest import warn_of_names
 
 if TYPE_CHECKING:
@@ -216,14 +217,14 @@ def _roles(
         given.setdefault(id, "identifier")
     if public is None:
         rest = [name for name in table.schema.names if name not in given]
-        _refuse_identifying(table, [name for name in rest if name not in coarser], numbers=mechanism not in IN_GROUPS)
+        _refuse_identifying(
+            table,
+            [name for name in rest if name not in coarser],
+            numbers=not find_mechanism(mechanism).traits.in_groups,
+        )
         warn_of_names(name for name in rest if name not in coarser)
         given |= dict.fromkeys(rest, "public")
     return {name: given[name] for name in table.schema.names if name in given}
-
-
-IN_GROUPS = (*ALIKE, "sps", "perturbed_generalization")
-"""Mechanisms that publish no number of a single row, or refuse to by themselves."""
 
 
 def _refuse_identifying(table: Table, names: list[str], *, numbers: bool) -> None:

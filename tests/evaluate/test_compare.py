@@ -84,7 +84,7 @@ def test_the_posterior_of_several_columns_is_bayes_rule(two: Subject, mechanism:
     assert joint is not None
     f = joint.reshape(-1) / joint.sum()
     if mechanism == "frapp":
-        matrix = plan.details["frapp"].coins.channel().matrix()
+        matrix = plan.joint.matrix()
     else:
         apart = [
             Channel(coins.retention, setter.attacker.counts[name] / two.truth.rows) if coins.own else coins.channel()

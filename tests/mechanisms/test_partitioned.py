@@ -133,7 +133,7 @@ def test_no_posterior_of_a_plan_passes_rho2(inside: str, seed: int) -> None:
     rho1 = np.sort(counts)[-1 - seed % 3] / counts.sum()
     rho2 = rho1 + (1 - rho1) * 0.4
     made = plan(profile(counts), spec({"inside": inside}, rho1=rho1, rho2=rho2))
-    found, protected = made.details["partition"], counts / counts.sum() <= rho1
+    found, protected = made.partition, counts / counts.sum() <= rho1
     largest = 0.0
     for row, stratum in zip(found.subtables, made.channels, strict=True):
         with np.errstate(invalid="ignore"):
@@ -150,9 +150,7 @@ def test_fine_grain_inside_keeps_more_where_shares_differ() -> None:
     both = plan(profile(), spec({"inside": "fine_grain"}, rho1="1/3", rho2="2/3"))
     kept = [
         [float(row @ (c.retention + (1 - c.retention) * c.replace)) for row, c in zip(rows, channels, strict=True)]
-        for rows, channels in (
-            (p.details["partition"].subtables, [s["disease"] for s in p.channels]) for p in (uniform, both)
-        )
+        for rows, channels in ((p.partition.subtables, [s["disease"] for s in p.channels]) for p in (uniform, both))
     ]
     assert sum(kept[1]) > 1.05 * sum(kept[0])
     assert not any(len(s["disease"].never_retained) for s in both.channels)
@@ -164,14 +162,14 @@ def test_a_guarded_set_stays_within_rho2_with_fine_grain_inside() -> None:
     made = plan(
         profile(counts), spec({"inside": "fine_grain", "together": [["a", "b"]]}, rho1="0.5", rho2="2/3").model_copy()
     )
-    for row, stratum in zip(made.details["partition"].subtables, made.channels, strict=True):
+    for row, stratum in zip(made.partition.subtables, made.channels, strict=True):
         assert np.nanmax(posteriors(stratum["disease"], row)[:, :2].sum(axis=1)) <= 2 / 3 * (1 + 1e-9)
 
 
 def test_a_set_above_rho1_is_not_bounded_and_that_is_said() -> None:
     made = plan(profile(), spec({"together": [["a", "b"]]}, rho1="1/3", rho2="2/3"))
     assert "a, b in together is 0.4762 of the table, which is above rho1" in made.warnings[0]
-    assert all(set(values) - {0, 1} for values in made.details["partition"].values)
+    assert all(set(values) - {0, 1} for values in made.partition.values)
     guarded = plan(profile(), spec({"together": [["i", "j"]]}, rho1="1/3", rho2="2/3"))
     assert not guarded.warnings
     assert "nor a guarded set" in guarded.guarantees[0].statement

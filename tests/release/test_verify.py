@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import scumble
-from scumble.mechanisms import PLANNERS
+from scumble.mechanisms import REGISTRY
 
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 ONE: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": DISEASES}}
@@ -58,7 +58,7 @@ print(json.dumps({path: [[c.name, c.passed] for c in verify(scumble.open(path))]
 
 
 def test_there_is_a_release_of_every_mechanism() -> None:
-    assert set(HOW) == set(PLANNERS)
+    assert set(HOW) == set(REGISTRY)
 
 
 @pytest.mark.filterwarnings("ignore")

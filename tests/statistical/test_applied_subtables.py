@@ -30,9 +30,7 @@ def test_the_applied_channel_is_the_planned_one(inside: str) -> None:
         columns={"x": column},
     )
     made = plan(Profile({"x": column.domain("x", pa.string())}, counts={"x": COUNTS}), spec)
-    way = Subtables(
-        "x", "s", [stratum["x"] for stratum in made.strata], made.details["partition"].subtables, Entropy.seeded(9)
-    )
+    way = Subtables("x", "s", [stratum["x"] for stratum in made.strata], made.partition.subtables, Entropy.seeded(9))
     codes = np.random.default_rng(1).permutation(np.repeat(np.arange(10, dtype=np.uint8), COUNTS))
     seen = np.zeros((len(made.strata), 10, 10))
     for index, start in enumerate(range(0, len(codes), BATCH)):

@@ -19,12 +19,9 @@ from scumble.evaluate.foresight import Foreseen, Foresight
 from scumble.evaluate.parallel import Progress, demand
 from scumble.evaluate.promise import Met, met
 from scumble.evaluate.seeker import Offer, Seeker
-from scumble.evaluate.settings import BOTH, Setter
+from scumble.evaluate.settings import Setter, advised
 from scumble.evaluate.subject import Subject
 from scumble.evaluate.workload import Workload
-
-FORESEEN = ("uniform", "fine_grain", "partitioned", BOTH)
-"""Mechanisms whose errors are known before publishing; the first of those that are as good is advised."""
 
 
 def advise(
@@ -122,8 +119,9 @@ def _counts_of(subject: Subject) -> list[str]:
 
 
 def _chosen(mechanisms: Sequence[str] | None, subject: Subject) -> list[str]:
+    every = advised()
     for name in mechanisms or ():
-        if name not in FORESEEN:
-            raise ParameterError(f"the errors of {name!r} are not foreseen; choose from {', '.join(FORESEEN)}")
-    able = FORESEEN if len(subject.truth.sensitive) == 1 else FORESEEN[:1]
-    return [name for name in FORESEEN if name in (mechanisms or able)]
+        if name not in every:
+            raise ParameterError(f"the errors of {name!r} are not foreseen; choose from {', '.join(every)}")
+    able = every if len(subject.truth.sensitive) == 1 else every[:1]
+    return [name for name in every if name in (mechanisms or able)]

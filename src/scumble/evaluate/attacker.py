@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from scumble.core.channel import Channel
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
-from scumble.mechanisms import Plan
+from scumble.mechanisms.plan import Plan
 from scumble.mechanisms.utility import record_utility
 from scumble.privacy.guarantee import amplification
 from scumble.privacy.rho import posterior_bound
@@ -100,18 +100,18 @@ class Attacker:
 
     def beliefs(self, plan: Plan) -> Beliefs:
         """What a plan with channels makes of the prior; NaN where rows go through none."""
-        if plan.mechanism == "anatomy":
-            return Beliefs(1 / plan.details["l"], 1 / plan.details["l"], math.inf)
+        if plan.certain_belief is not None:
+            return Beliefs(plan.certain_belief, plan.certain_belief, math.inf)
         if not any(plan.strata):
             return Beliefs(math.nan, math.nan, math.inf)
         factor = self._factor(plan)
         strata = [{n: self._channel(n, coins) for n, coins in stratum.items()} for stratum in plan.strata]
         if len(self.columns) == 1:
-            alone = self._one(strata, plan.details.get("partition"), factor)
-            return alone if plan.mechanism != "perturbed_generalization" else self._one_of(plan, alone)
+            alone = self._one(strata, plan.dealt, factor)
+            return alone if plan.crowd == 1 else self._one_of(plan, alone)
         kept = float(np.mean([record_utility(strata[0][n], self.counts[n]) for n in self.columns]))
-        if "frapp" in plan.details:
-            return replace(self._kept_together(plan.details["frapp"].coins.channel(), factor), kept=kept)
+        if plan.joint is not None:
+            return replace(self._kept_together(plan.joint, factor), kept=kept)
         return replace(self._several(strata[0], factor), kept=kept)
 
     def together(self, channels: dict[str, Channel]) -> Beliefs:
@@ -119,19 +119,17 @@ class Attacker:
         return self._several(channels, amplification(channels))
 
     def _factor(self, plan: Plan) -> float:
-        if plan.mechanism == "partitioned" or any(coins.own for coins in plan.strata[0].values()):
+        if not plan.any_belief:
             return math.inf
-        if "frapp" in plan.details:
-            return float(plan.details["frapp"].coins.channel().amplification)
-        return amplification(plan.channels[0])
+        return float(plan.joint.amplification) if plan.joint is not None else amplification(plan.channels[0])
 
     def _channel(self, name: str, coins: Any) -> Channel:
         own = self.counts[name] / self.counts[name].sum()
         return Channel(coins.retention, own) if coins.own else coins.channel()
 
-    def _one(self, strata: Sequence[dict[str, Channel]], partition: Any, factor: float) -> Beliefs:
+    def _one(self, strata: Sequence[dict[str, Channel]], planned: Counts | None, factor: float) -> Beliefs:
         (name,) = self.columns
-        dealt = partition.subtables if partition is not None else self.counts[name][None]
+        dealt = planned if planned is not None else self.counts[name][None]
         protected = self.protected(name)
         share = self.counts[name] / self.counts[name].sum()
         worst = np.max([worst_posteriors(c[name], row).largest for c, row in zip(strata, dealt, strict=True)], axis=0)
@@ -144,7 +142,7 @@ class Attacker:
 
     def _one_of(self, plan: Plan, alone: Beliefs) -> Beliefs:
         """Where the value is that of one of k rows, drawn at random, and the others follow the prior f: f (k - 1) / k + posterior / k."""
-        (name,), k = self.columns, int(plan.details["k"])
+        (name,), k = self.columns, plan.crowd
         channel, share = plan.channels[0][name], self.counts[name] / self.counts[name].sum()
         after = worst_posteriors(channel, share).largest / k + share * (k - 1) / k
         seen = self.protected(name) & (share > 0)

@@ -19,7 +19,7 @@ from scumble.core.parameters import number, plain
 from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.measured import FLOORS, Truths, percent
 from scumble.evaluate.parallel import Progress, demand, run
-from scumble.evaluate.settings import EQUAL, Setter, Setting, known, why_not
+from scumble.evaluate.settings import Setter, Setting, known, levels_of, why_not
 from scumble.evaluate.subject import Subject
 from scumble.evaluate.trial import Bench, drawn, trial
 from scumble.evaluate.workload import Workload
@@ -208,7 +208,7 @@ def _settings(setter: Setter, chosen: Iterable[str], levels: Sequence[float]) ->
     found: list[Setting] = []
     refused: dict[str, str] = {}
     for name in chosen:
-        ways = levels if name in EQUAL else [None]
+        ways = levels if name in levels_of() else [None]
         for level in ways:
             try:
                 found.append(setter.own(name) if level is None else setter.at(name, level))

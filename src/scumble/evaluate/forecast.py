@@ -24,28 +24,26 @@ from scumble.core.parameters import confidence
 from scumble.engines.duckdb.engine import Memory
 from scumble.engines.engine import Engine
 from scumble.evaluate.forecast_card import card
-from scumble.mechanisms import Plan
-from scumble.mechanisms import plan as make_plan
-from scumble.mechanisms.plan import Profile
-from scumble.mechanisms.sps.samples import samples_of
+from scumble.mechanisms import mechanism
+from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.breach import breach_limit
 from scumble.privacy.reconstructability import condition_number, rows_needed
 from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
 from scumble.publishing.assumed_target import assumed
 from scumble.publishing.encode import prepared, published_type
+from scumble.publishing.expected_rows import Rows
 from scumble.publishing.publish import profile, value_counts
 from scumble.query.answer import answer
 from scumble.query.cells import Cells
-from scumble.query.coarse import Coarse, Ends, ask_coarse
+from scumble.query.coarse import Coarse, ask_coarse
 from scumble.query.compile import Published, compile_query
 from scumble.query.estimates import Estimates
 from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
-from scumble.release.records import number_ends, representative
 from scumble.sources.source import Table
 from scumble.spec.coarsening import coarsen, resolved
-from scumble.spec.spec import ALIKE, Spec
+from scumble.spec.spec import Spec
 
 
 @dataclass(frozen=True)
@@ -86,29 +84,23 @@ class Forecast(Shown):
         return card(self)
 
 
-UNFORESEEN = {
-    **dict.fromkeys(("identity", "swapped", "anatomy", "frapp", "alpha_beta"), "are not foreseen"),
-    **dict.fromkeys(ALIKE, "depend on how often tuples occur and are not foreseen"),
-}
-"""Mechanisms that are planned, but whose answers come with errors that only a release tells."""
-
-
 def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
     """What publishing the table by the spec will give. The table is held in memory."""
-    spec, told = assumed(spec.for_schema(table.schema), table)
+    chosen = mechanism(spec.mechanism)
+    spec, told = assumed(spec.for_schema(table.schema, all_alike=chosen.traits.columns_alike), table)
     found = profile(table, spec)
-    plan = make_plan(found, spec)
+    plan = chosen.plan(found, spec)
     plan = replace(plan, warnings=[*told, *plan.warnings])
-    if questions and plan.mechanism in UNFORESEEN:
+    if questions and chosen.traits.unforeseen:
         raise ParameterError(
-            f"the errors of {plan.mechanism!r} {UNFORESEEN[plan.mechanism]}; publish with a seed and ask the release"
+            f"the errors of {chosen.name!r} {chosen.traits.unforeseen}; publish with a seed and ask the release"
         )
-    if plan.mechanism in UNFORESEEN:
+    if chosen.traits.unforeseen:
         rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
         return Forecast(plan, rows, [], 1.0, [])
     counts = value_counts(table, found.domains)
-    raw, published, merged = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
-    dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
+    raw, published, merged = (chosen.foresee or _whole)(table, spec, found, plan)
+    dealt = plan.dealt if len(plan.strata) > 1 else None
     shares = shares_of(plan, counts)
     ask = partial(expected, published=published, shares=shares, engine=Memory(raw), level=confidence(level))
     coarse = coarse_columns(table, spec)
@@ -132,40 +124,15 @@ def coarse_columns(table: Table, spec: Spec) -> dict[str, Coarse]:
     return found
 
 
-Rows = tuple[pa.Table, Published, Mapping[str, Ends]]
-"""The rows to be published, before their coins, what will be known of the release, and numbers that will be put together."""
-
-
 def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
     return prepared(table, spec, found.domains), Published(spec.published, found.domains, plan.channels), {}
 
 
-def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
-    """The same for samples: of n rows s are published, each counting n/s, so that in sums of order k a row is to be expected
-    with (n/s)^(k - 1), as if it were published with that many copies.
-    """
-    ((name, domain),) = found.domains.items()
-    samples = samples_of(table, spec, found, plan)
-    weight = "copies" if plan.details["settings"].duplicates else "weight"
-    merged = {column: partial(representative, records) for column, records in samples.merged.items()}
-    published = Published(
-        [*spec.published, weight],
-        found.domains,
-        plan.channels,
-        copies=weight,
-        sample=plan.details["sampling"].least,
-        merged=merged,
-    )
-    ends = {column: numbers for column, records in samples.merged.items() if (numbers := number_ends(records))}
-    return samples.rows(name, domain.values, weight), published, ends
-
-
 def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The part of each value's rows that each sub-table gets, where there are several."""
-    if len(plan.strata) == 1:
+    if len(plan.strata) == 1 or (dealt := plan.dealt) is None:
         return None
-    dealt = plan.details["partition"].subtables
     return [{name: np.divide(row, n, out=np.zeros(len(n)), where=n > 0) for name, n in counts.items()} for row in dealt]
 
 

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 from scumble.core.display import Card, Grid, Note, Part
 from scumble.core.parameters import plain
-from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
-from scumble.mechanisms.plan import Plan
 from scumble.query.estimates import Estimates
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ MOST = 60
 def card(found: "Forecast") -> Card:
     """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
     parts: list[Part] = [each for each in found.plan.card().parts if isinstance(each, Note)]
-    parts += _outlooks(found) if found.outlooks else _counted(found.plan)
+    parts += _outlooks(found) if found.outlooks else [Note(text) for text in found.plan.remarks]
     for sql, answer in found.answers:
         parts += [Note(sql, "heading"), _errors(answer)]
         if len(answer) > MOST:
@@ -56,19 +54,6 @@ def _outlooks(found: "Forecast") -> list[Part]:
         Note(LEGEND, "faint"),
         Note(f"condition number of all columns together: {plain(found.condition, 4)}"),
     ]
-
-
-def _counted(plan: Plan) -> list[Part]:
-    """How frequent a tuple has to be to be published."""
-    parts: list[Part] = []
-    matrix = plan.details.get("matrix")
-    if isinstance(matrix, NoisyCountMatrix):
-        frequent = [matrix.published_from(chance) for chance in (0.01, 0.5, 0.99)]
-        told = ", ".join(f"{share} from {f:,}" for share, f in zip(("1%", "50%", "99%"), frequent, strict=True))
-        parts.append(Note(f"a tuple is published with a probability of {told} people on, and never below {matrix.k}"))
-    if "c_star" in plan.details:
-        parts.append(Note(f"each tuple stays in at most {plan.details['c_star']} columns of the schema"))
-    return parts
 
 
 def _errors(answer: Estimates) -> Grid:

@@ -15,7 +15,7 @@ from scumble.core.errors import NotEstimable
 from scumble.engines.duckdb.engine import Memory
 from scumble.evaluate.forecast import expected, shares_of
 from scumble.evaluate.measured import labels
-from scumble.mechanisms import Plan
+from scumble.mechanisms.plan import Plan
 from scumble.query.coarse import ask_coarse
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimates

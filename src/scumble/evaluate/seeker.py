@@ -11,7 +11,7 @@ from scumble.evaluate.attacker import Beliefs
 from scumble.evaluate.foresight import Foreseen, Foresight
 from scumble.evaluate.measured import percent
 from scumble.evaluate.settings import Setter, Setting, why_not
-from scumble.mechanisms import Plan
+from scumble.mechanisms.plan import Plan
 from scumble.spec.spec import Spec, Target
 
 AS_GOOD = 1.05

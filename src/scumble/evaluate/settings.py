@@ -10,28 +10,19 @@ Mechanisms that promise something else are set to what the spec says, or to cust
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from scumble.core.channel import gamma_bound
 from scumble.core.errors import InputError, ParameterError, did_you_mean
 from scumble.evaluate.attacker import Attacker, Beliefs
-from scumble.mechanisms import PLANNERS, Plan, Profile
-from scumble.mechanisms import plan as make_plan
-from scumble.spec.spec import ALIKE, Spec, Target
+from scumble.mechanisms import mechanism
+from scumble.mechanisms import names as registered
+from scumble.mechanisms.mechanism import AtPosterior, Customary
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.spec.spec import Spec, Target
 from scumble.spec.value_names import names
-
-BOTH = "partitioned, fine_grain inside"
-"""Partitioned with a retention for each value of a sub-table: a mechanism of its own in comparisons."""
-
-CUSTOMARY: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "sps": ({"retain": 0.5}, {}),
-    "k_dgs": ({}, {"k": 10}),
-    "noisy_counts": ({"epsilon": 1}, {"k": 10, "delta": 1e-5}),
-    "columnized": ({"epsilon": 1}, {"k": 10, "delta": 1e-5}),
-}
-"""The target and the settings of mechanisms with another promise, where the spec does not say."""
 
 NAMED = 12
 """Values that a sentence names, at most."""
@@ -66,22 +57,25 @@ class Setter:
 
     def at(self, name: str, level: float) -> Setting:
         """A mechanism at a level; an InputError says why it does not apply."""
-        if name not in EQUAL:
+        ways = levels_of()
+        if name not in ways:
             raise ParameterError(f"{name} promises something else than a posterior")
-        spec = EQUAL[name](self, level)
+        spec = ways[name](self, level)
         plan = self.plan(spec)
         return self._setting(name, spec, plan, level)
 
     def own(self, name: str) -> Setting:
         """A mechanism with another promise, as the spec sets it or as is customary."""
-        target, settings = CUSTOMARY.get(name, (self.spec.privacy.model_dump(exclude_none=True), {}))
-        spec = self.spec if self.spec.mechanism == name else self._with(name, target, settings)
+        usual = mechanism(name).customary or Customary(self.spec.privacy.model_dump(exclude_none=True))
+        spec = self.spec if self.spec.mechanism == name else self._with(name, dict(usual.target), dict(usual.settings))
         return self._setting(name, spec, self.plan(spec), None)
 
     def plan(self, spec: Spec) -> Plan:
         """The plan of a spec for this table."""
-        domains = {} if spec.mechanism in ALIKE else self.profile.domains
-        return make_plan(Profile(domains, self.profile.from_data, self.profile.counts), spec)
+        chosen = mechanism(spec.mechanism)
+        domains = {} if chosen.traits.columns_alike else self.profile.domains
+        made: Plan = chosen.plan(Profile(domains, self.profile.from_data, self.profile.counts), spec)
+        return made
 
     def _setting(self, name: str, spec: Spec, plan: Plan, level: float | None) -> Setting:
         return Setting(
@@ -89,9 +83,9 @@ class Setter:
             spec,
             level,
             self.attacker.beliefs(plan),
-            _told(plan),
+            plan.parameters,
             plan.guarantees[0].statement if plan.guarantees else "nothing",
-            plan.mechanism == "k_dgs",
+            mechanism(plan.mechanism).traits.deterministic,
         )
 
     def _with(self, mechanism: str, target: dict[str, Any], settings: dict[str, Any] | None = None) -> Spec:
@@ -146,49 +140,50 @@ class Setter:
 
         return self._with(mechanism, {"retain": _largest(fits, 0.0, 1.0)})
 
-    def by_value(self, level: float) -> Spec:
-        """fine_grain: for each protected value the factor that its own share allows, none for the others; least error."""
+    def by_value(self, mechanism: str, level: float) -> Spec:
+        """For each protected value the factor that its own share allows, none for the others; least error."""
         if not self.single:
-            return self.by_gamma("fine_grain", level, {"objective": "error"})
+            return self.by_gamma(mechanism, level, {"objective": "error"})
         (column,) = self.attacker.columns
         counts, protected = self.attacker.counts[column], self.attacker.protected(column)
         called, rows = names(self.profile.domains[column]), float(counts.sum())
         # a value that does not occur is held as rare as half a row: its factor must not tell that nobody has it
         pairs = {v: [max(float(n), 0.5) / rows, level] for v, n, p in zip(called, counts, protected, strict=True) if p}
         free = {v: 0 for v, p in zip(called, protected, strict=True) if not p}
-        return self._with("fine_grain", {"gamma": 2}, {"rho": pairs, "scores": free, "objective": "error"})
+        return self._with(mechanism, {"gamma": 2}, {"rho": pairs, "scores": free, "objective": "error"})
 
-    def by_posterior(self, level: float, inside: str) -> Spec:
-        """partitioned: rho2 is the level."""
+    def by_posterior(self, mechanism: str, level: float, settings: dict[str, Any] | None = None) -> Spec:
+        """rho2 is the level."""
         rho1 = {} if self.attacker.rho1 is None or self._all_protected else {"rho1": self.attacker.rho1}
-        return self._with("partitioned", {**rho1, "rho2": level}, {"inside": inside} if inside != "uniform" else {})
+        return self._with(mechanism, {**rho1, "rho2": level}, settings)
 
     @property
     def _all_protected(self) -> bool:
         return all(self.attacker.protected(name).all() for name in self.attacker.columns)
 
-    def by_diversity(self, level: float) -> Spec:
-        """anatomy: 1 / l is within the level."""
-        return self._with("anatomy", {}, {"l": max(2, math.ceil(1 / level - 1e-9))})
+    def by_diversity(self, mechanism: str, level: float) -> Spec:
+        """1 / l is within the level."""
+        return self._with(mechanism, {}, {"l": max(2, math.ceil(1 / level - 1e-9))})
 
 
-EQUAL: Mapping[str, Callable[[Setter, float], Spec]] = {
-    "uniform": lambda setter, level: setter.by_gamma("uniform", level),
-    "fine_grain": lambda setter, level: setter.by_value(level),
-    "partitioned": lambda setter, level: setter.by_posterior(level, "uniform"),
-    BOTH: lambda setter, level: setter.by_posterior(level, "fine_grain"),
-    "identity": lambda setter, level: setter.by_retention("identity", level),
-    "swapped": lambda setter, level: setter.by_retention("swapped", level),
-    "frapp": lambda setter, level: setter.by_gamma("frapp", level),
-    "anatomy": lambda setter, level: setter.by_diversity(level),
-    "perturbed_generalization": lambda setter, level: setter.by_gamma("perturbed_generalization", level, {"k": 10}),
-}
-"""How a mechanism is set to a posterior."""
+def levels_of() -> dict[str, AtPosterior]:
+    """How each mechanism, and each variant of one, is set to a posterior: those that promise one."""
+    found: dict[str, AtPosterior] = {}
+    for each in (mechanism(name) for name in registered()):
+        if each.at_posterior is not None:
+            found |= {each.name: each.at_posterior, **each.variants}
+    return found
+
+
+def advised() -> list[str]:
+    """The mechanisms and variants that advice searches among."""
+    chosen = [each for name in registered() if (each := mechanism(name)).advised]
+    return [name for each in chosen for name in (each.name, *each.variants)]
 
 
 def known(mechanisms: Any = None) -> list[str]:
-    """The mechanisms that are named, or all there are."""
-    every = [*(name for name in EQUAL if name in PLANNERS or name == BOTH), *(n for n in PLANNERS if n not in EQUAL)]
+    """The mechanisms that are named, or all there are: first those that can be set to a posterior."""
+    every = list(dict.fromkeys([*levels_of(), *registered()]))
     for name in mechanisms or ():
         if name not in every:
             raise ParameterError(f"there is no mechanism {name!r}{did_you_mean(name, every)}")
@@ -198,20 +193,6 @@ def known(mechanisms: Any = None) -> list[str]:
 def why_not(error: InputError) -> str:
     """Why a mechanism does not apply, on one line."""
     return " ".join(str(error).split())
-
-
-def _told(plan: Plan) -> str:
-    if "l" in plan.details:
-        return f"l = {plan.details['l']}"
-    if "k" in plan.details:
-        return f"k = {plan.details['k']}"
-    if "matrix" in plan.details:
-        matrix = plan.details["matrix"]
-        return f"k = {matrix.k}, epsilon = {float(matrix.epsilon):.3g}"
-    if "partition" in plan.details and len(plan.strata) > 1:
-        return f"{len(plan.strata)} sub-tables"
-    kept = [float(coins.thresholds.max()) / 2.0**coins.bits for coins in plan.strata[0].values()]
-    return "p = " + ", ".join(f"{p:.3g}" for p in kept)
 
 
 def _largest(fits: Callable[[float], bool], low: float, high: float) -> float:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble.core.errors import ParameterError
-from scumble.mechanisms import Profile
+from scumble.mechanisms.plan import Profile
 from scumble.sources.source import Table, read, read_source
 from scumble.spec.spec import Spec, read_spec
 from scumble.truth import Truth

@@ -1,51 +1,72 @@
-"""Algorithms that turn a profile of a table and a privacy target into a plan.
+"""Mechanisms: the ways to publish, one folder each, and the registry that names them.
 
-Each is loaded when it is named: some of them need SciPy, which takes a while.
+Each is loaded when it is named: publishing by one imports no other. Other packages register theirs as an entry point of the group `scumble.mechanisms`
+whose name is the mechanism's and whose value is the module that has its `MECHANISM`.
 """
 
 from importlib import import_module
-from typing import Any
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
 
 from scumble.core.errors import ParameterError, did_you_mean
-from scumble.mechanisms.plan import Plan, Profile
-from scumble.spec.spec import Spec
 
-COUNTING: set[str] = {"identity", "swapped", "fine_grain", "partitioned", "anatomy"}
-"""Mechanisms that plan with the counts of the sensitive columns, which one scan gives them."""
+if TYPE_CHECKING:
+    from scumble.mechanisms.mechanism import Mechanism
+    from scumble.mechanisms.plan import Plan, Profile
+    from scumble.spec.spec import Spec
 
-PLANNERS = {
-    "uniform": ("uniform.plan", "plan"),
-    "identity": ("own_values", "plan_identity"),
-    "swapped": ("own_values", "plan_swapped"),
-    "fine_grain": ("fine_grained.plan", "plan"),
-    "partitioned": ("partitioned.plan", "plan"),
-    "sps": ("sps.plan", "plan"),
-    "k_dgs": ("k_dgs.plan", "plan"),
-    "noisy_counts": ("noisy_counts.plan", "plan"),
-    "columnized": ("columnized.plan", "plan"),
-    "anatomy": ("anatomy.plan", "plan"),
-    "frapp": ("frapp.plan", "plan"),
-    "alpha_beta": ("alpha_beta.plan", "plan"),
-    "perturbed_generalization": ("perturbed_generalization.plan", "plan"),
+REGISTRY: dict[str, str] = {
+    "uniform": "scumble.mechanisms.uniform",
+    "fine_grain": "scumble.mechanisms.fine_grained",
+    "partitioned": "scumble.mechanisms.partitioned",
+    "identity": "scumble.mechanisms.identity",
+    "swapped": "scumble.mechanisms.swapped",
+    "frapp": "scumble.mechanisms.frapp",
+    "anatomy": "scumble.mechanisms.anatomy",
+    "perturbed_generalization": "scumble.mechanisms.perturbed_generalization",
+    "sps": "scumble.mechanisms.sps",
+    "k_dgs": "scumble.mechanisms.k_dgs",
+    "noisy_counts": "scumble.mechanisms.noisy_counts",
+    "columnized": "scumble.mechanisms.columnized",
+    "alpha_beta": "scumble.mechanisms.alpha_beta",
 }
-"""The module and the function that plan each mechanism."""
+"""The module of each mechanism, in the order in which they are compared."""
 
-PURE = {"fine_grain": "fine_grain_channel", "partition": "partitioned.partitioning", "suppression": "suppression_odds"}
+PURE = {
+    "fine_grain": "scumble.mechanisms.fine_grain_channel",
+    "partition": "scumble.mechanisms.partitioned.partitioning",
+    "suppression": "scumble.mechanisms.suppression_odds",
+}
 """Planning as functions of counts, apart from tables and files, and the modules that have them."""
 
-__all__ = ["COUNTING", "PLANNERS", "Plan", "Profile", "plan", *PURE]
+__all__ = ["REGISTRY", "mechanism", "names", "plan", *PURE]
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+def names() -> list[str]:
+    """Every mechanism that is registered, here or by another package."""
+    return list(dict.fromkeys([*REGISTRY, *_elsewhere()]))
+
+
+def mechanism(name: str) -> "Mechanism[Any]":
+    """The mechanism of a name."""
+    module = REGISTRY.get(name) or _elsewhere().get(name)
+    if module is None:
+        raise ParameterError(f"there is no mechanism {name!r}{did_you_mean(name, names())}")
+    found: Mechanism[Any] = import_module(module).MECHANISM
+    return found
+
+
+def plan(profile: "Profile", spec: "Spec") -> "Plan":
     """The plan of the mechanism that the spec names."""
-    if spec.mechanism not in PLANNERS:
-        raise ParameterError(f"there is no mechanism {spec.mechanism!r}{did_you_mean(spec.mechanism, PLANNERS)}")
-    module, function = PLANNERS[spec.mechanism]
-    made: Plan = getattr(import_module(f"scumble.mechanisms.{module}"), function)(profile, spec)
+    made: Plan = mechanism(spec.mechanism).plan(profile, spec)
     return made
+
+
+def _elsewhere() -> dict[str, str]:
+    return {point.name: point.value for point in entry_points(group="scumble.mechanisms")}
 
 
 def __getattr__(name: str) -> Any:
     if name not in PURE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"scumble.mechanisms.{PURE[name]}"), name)
+    return getattr(import_module(PURE[name]), name)

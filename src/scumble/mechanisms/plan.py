@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ class Profile:
     domains: dict[str, Domain]
     from_data: list[str] = field(default_factory=list)
     counts: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
-    """How often each value of a sensitive column occurs: for the mechanisms in `mechanisms.COUNTING`."""
+    """How often each value of a sensitive column occurs: for mechanisms that need counts."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,8 +36,42 @@ class Plan(Shown):
     not_covered: list[str] = field(default_factory=lambda: list(NOT_COVERED))
     warnings: list[str] = field(default_factory=list)
     """What the publisher should think about before anybody gets the release."""
-    details: dict[str, Any] = field(default_factory=dict)
-    """What else the mechanism's publisher needs; it is not published."""
+
+    @property
+    def parameters(self) -> str:
+        """The parameters, in a few words."""
+        kept = [float(coins.thresholds.max()) / 2.0**coins.bits for coins in self.strata[0].values()]
+        return "p = " + ", ".join(f"{p:.3g}" for p in kept)
+
+    @property
+    def dealt(self) -> npt.NDArray[np.int64] | None:
+        """How many rows of each value each stratum gets, where that is planned."""
+        return None
+
+    @property
+    def joint(self) -> Channel | None:
+        """The channel of all sensitive columns together, where they are kept or replaced as one."""
+        return None
+
+    @property
+    def crowd(self) -> int:
+        """Of how many rows a published value is that of one, drawn at random."""
+        return 1
+
+    @property
+    def certain_belief(self) -> float | None:
+        """What is believed of a value whatever is seen, where that needs no channel."""
+        return None
+
+    @property
+    def any_belief(self) -> bool:
+        """Whether the channels bound every belief, and not only that of the table's own shares."""
+        return not any(coins.own for coins in self.strata[0].values())
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else the publisher should know of the plan."""
+        return []
 
     @property
     def coins(self) -> dict[str, Coins]:

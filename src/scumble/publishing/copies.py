@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.core.arrow_types import is_text
+from scumble.publishing.row_pipeline import Job, Printed
 from scumble.publishing.write import PART_ROWS, file_record, parquet_writer
-from scumble.release.records import FileRecord
+from scumble.release.records import ColumnRecord, CountedRecord, FileRecord
 
 PIECE = 1 << 20
 Counts = npt.NDArray[np.int64]
@@ -79,3 +80,11 @@ def _write(narrow: pa.Table, ends: Counts, start: int, end: int, folder: Path, p
 def _pieces(start: int, end: int) -> Iterator[tuple[int, int]]:
     for a in range(start, end, PIECE):
         yield a, min(a + PIECE, end)
+
+
+def written_tuples(
+    job: Job, columns: list[ColumnRecord], tuples: pa.Table, counts: npt.NDArray[np.int64], record: CountedRecord
+) -> Printed:
+    """A release of one table of tuples, each as often as its count says."""
+    files = write_copies(tuples, counts, job.folder, "data")
+    return Printed(files, columns, int(counts.sum()), record)

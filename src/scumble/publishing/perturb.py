@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from scumble.core.coins import Coins
 from scumble.core.domain import Codes, Domain
 from scumble.core.entropy import Entropy
-from scumble.mechanisms.frapp.plan import Frapp
 from scumble.publishing.keyed import Ids, KeyedCoins
 
 
@@ -48,22 +47,3 @@ class Independent:
             name: self._coins[name].flip(column, self._entropy.stream("coins", name, index))
             for name, column in codes.items()
         }
-
-
-class Joint:
-    """All values of a row through one coin over their cross product."""
-
-    def __init__(self, names: list[str], frapp: Frapp, entropy: Entropy) -> None:
-        self.extra: list[str] = []
-        self._names = names
-        self._frapp = frapp
-        self._entropy = entropy
-
-    def prepare(self, index: int, codes: dict[str, Codes]) -> None:
-        """Nothing is carried from batch to batch."""
-
-    def apply(self, index: int, codes: dict[str, Codes], ids: Ids | None, state: Any) -> dict[str, Codes]:
-        """Fresh coins, one for each row."""
-        stream = self._entropy.stream("coins", *self._names, index)
-        drawn = self._frapp.publish([codes[name] for name in self._names], stream)
-        return dict(zip(self._names, drawn, strict=True))

@@ -5,7 +5,6 @@
 The release is written into a folder aside and renamed at the end: it is whole or it is not there.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,90 +17,26 @@ from scumble.core.atomic import whole_folder
 from scumble.core.domain import Domain, count_gaps
 from scumble.core.errors import NotOnGrid, ParameterError, ReleaseError, SchemaError, TableError
 from scumble.core.progress import Progress
-from scumble.mechanisms import COUNTING, Plan, Profile
-from scumble.mechanisms import plan as make_plan
-from scumble.mechanisms.alpha_beta.publish import press_alpha_beta
-from scumble.mechanisms.anatomy.publish import press_anatomy
-from scumble.mechanisms.columnized.publish import press_columns
-from scumble.mechanisms.noisy_counts.publish import press_frequent, press_noisy
-from scumble.mechanisms.partitioned.plan import SUBTABLE
-from scumble.mechanisms.partitioned.subtables import Subtables
-from scumble.mechanisms.perturbed_generalization.publish import press_generalized
-from scumble.mechanisms.sps.publish import press_samples
+from scumble.mechanisms import mechanism, names
+from scumble.mechanisms.mechanism import Mechanism
+from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.guarantee import CONDITIONS, KEYED, Guarantee
 from scumble.publishing.encode import published_type, used_places
-from scumble.publishing.perturb import Independent, Joint
-from scumble.publishing.perturb_own import OwnDistribution, Swapped
-from scumble.publishing.row_pipeline import Coinage, Job, Press, Printed
+from scumble.publishing.row_pipeline import Coinage, Job
 from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
 from scumble.release.readme import readme
 from scumble.release.records import Randomness
 from scumble.sources.source import ParquetTable, Table
-from scumble.spec.spec import ALIKE, Spec
-
-
-def press_rows(job: Job) -> Printed:
-    """Every row through the coins of its columns."""
-    coinage = job.coinage
-    return Press(job, Independent(job.plan.coins, job.profile.domains, coinage.entropy, coinage.key)).run()
-
-
-def press_own(job: Job) -> Printed:
-    """Values that are not retained become others of the same column."""
-    coinage, way = job.coinage, OwnDistribution if job.plan.mechanism == "identity" else Swapped
-    if coinage.key is not None:
-        raise ParameterError(f'coins by key are for mechanism = "uniform"; {job.plan.mechanism} depends on all rows')
-    return Press(job, way(job.plan.coins, job.profile.counts, coinage.entropy)).run()
-
-
-def press_joint(job: Job) -> Printed:
-    """The sensitive values of a row are kept together or replaced together."""
-    if job.coinage.key is not None:
-        raise ParameterError('coins by key are for mechanism = "uniform"; frapp has no coins of single columns')
-    return Press(job, Joint(list(job.profile.domains), job.plan.details["frapp"], job.coinage.entropy)).run()
-
-
-def press_subtables(job: Job) -> Printed:
-    """Every row into a sub-table, and through its coins."""
-    if job.coinage.key is not None:
-        raise ParameterError(
-            "coins by key are for uniform and fine_grain; partitioned deals all rows anew at every publication"
-        )
-    (name,) = job.profile.domains
-    coins = [stratum[name] for stratum in job.plan.strata]
-    way = Subtables(name, SUBTABLE, coins, job.plan.details["partition"].subtables, job.coinage.entropy)
-    printed = Press(job, way).run()
-    way.demand_spent()
-    return printed
-
-
-PUBLISHERS: dict[str, Callable[[Job], Printed]] = {
-    "uniform": press_rows,
-    "sps": press_samples,
-    "fine_grain": press_rows,
-    "partitioned": press_subtables,
-    "identity": press_own,
-    "swapped": press_own,
-    "k_dgs": press_frequent,
-    "noisy_counts": press_noisy,
-    "columnized": press_columns,
-    "anatomy": press_anatomy,
-    "frapp": press_joint,
-    "alpha_beta": press_alpha_beta,
-    "perturbed_generalization": press_generalized,
-}
-"""What prints the plan of each mechanism."""
-
-SHUFFLED = ("anatomy", "generalized")
-"""The counted releases whose rows are in random order."""
+from scumble.spec.spec import Spec
 
 
 def profile(table: Table, spec: Spec) -> Profile:
     """The domains of the sensitive columns: declared, or read off the table where the spec says so."""
     kinds = {name: published_type(table.schema.field(name).type) for name in spec.sensitive}
     unknown = [name for name in spec.sensitive if not spec.columns[name].has_domain]
-    if spec.mechanism in ALIKE:
+    traits = mechanism(spec.mechanism).traits
+    if traits.columns_alike:
         declared = [name for name in spec.sensitive if spec.columns[name].has_domain]
         return Profile({name: spec.columns[name].domain(name, kinds[name]) for name in declared})
     for name in unknown:
@@ -113,7 +48,7 @@ def profile(table: Table, spec: Spec) -> Profile:
     seen = distinct_values(table, unknown) if unknown else {}
     filled = {name: spec.columns[name].model_copy(update={"values": values}) for name, values in seen.items()}
     domains = {name: filled.get(name, spec.columns[name]).domain(name, kinds[name]) for name in spec.sensitive}
-    counts = value_counts(table, domains) if spec.mechanism in COUNTING else {}
+    counts = value_counts(table, domains) if traits.needs_counts else {}
     return Profile(domains, [name for name in spec.sensitive if spec.columns[name].from_data], counts)
 
 
@@ -165,17 +100,19 @@ def publish_table(
 
 
 def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None) -> Plan:
-    spec = spec.for_schema(table.schema)
+    chosen = mechanism(spec.mechanism)
+    spec = spec.for_schema(table.schema, all_alike=chosen.traits.columns_alike)
     demand_free(out, overwrite)
+    _demand_keyed(chosen, coinage)
     found = profile(table, spec)
     if coinage.key is not None and found.from_data:
         raise ParameterError(
             f"coins by key need a declared domain for {found.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
         )
-    plan = make_plan(found, spec)
+    plan: Plan = chosen.plan(found, spec)
     with whole_folder(out, overwrite=overwrite) as folder:
         job = Job(table, spec, found, plan, coinage, folder, progress or (lambda done, of: None))
-        printed = PUBLISHERS[plan.mechanism](job)
+        printed = chosen.publish(job)
         manifest = Manifest(
             software=f"scumble {__version__}",
             mechanism=plan.mechanism,
@@ -187,14 +124,23 @@ def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: b
             randomness=_randomness(coinage),
             files=printed.files,
             counted=printed.counted,
-            order="shuffled" if printed.counted is None or printed.counted.matrix in SHUFFLED else "sorted",
+            order="sorted" if chosen.traits.sorted_rows else "shuffled",
             sampling=printed.sampling,
-            joint=list(found.domains) if plan.mechanism == "frapp" else None,
+            joint=list(found.domains) if plan.joint is not None else None,
         )
         (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
         whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *printed.files]})
         (folder / NAME).write_text(whole.text(), encoding="utf-8")
     return plan
+
+
+def _demand_keyed(chosen: Mechanism[Any], coinage: Coinage) -> None:
+    """A keyed coin belongs to a row: where coins belong to groups, tuples or the whole table, another row changes them all."""
+    if coinage.key is not None and not chosen.traits.keyed_coins:
+        able = [name for name in names() if mechanism(name).traits.keyed_coins]
+        raise ParameterError(
+            f"coins by key are for {' and '.join(able)}; those of {chosen.name} belong to no single row, so that another row changes them all"
+        )
 
 
 def _under(coinage: Coinage, guarantee: Guarantee) -> Guarantee:

@@ -8,7 +8,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow as pa
 from scumble.core.entropy import Entropy
 from scumble.core.errors import SchemaError, TableError
 from scumble.core.progress import Progress, stage
-from scumble.mechanisms import Plan, Profile
+from scumble.mechanisms.plan import Plan, Profile
 from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
 from scumble.publishing.keyed import Ids
 from scumble.publishing.perturb import Perturbation
@@ -26,6 +26,8 @@ from scumble.release.records import ChannelRecord, ColumnRecord, CountedRecord, 
 from scumble.sources.source import Table
 from scumble.spec.coarsening import resolved
 from scumble.spec.spec import Spec
+
+P = TypeVar("P", bound=Plan)
 
 WORKERS = max(2, min(8, os.cpu_count() or 2))
 
@@ -50,6 +52,11 @@ class Job:
     coinage: Coinage
     folder: Path
     progress: Progress
+
+    def plan_as(self, kind: type[P]) -> P:
+        """The plan as the type of its mechanism's own."""
+        assert isinstance(self.plan, kind), f"{type(self.plan).__name__} is no {kind.__name__}"
+        return self.plan
 
 
 @dataclass(frozen=True)

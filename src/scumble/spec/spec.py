@@ -198,10 +198,6 @@ class ColumnSpec(Model):
             raise SchemaError(f"column {name!r}: {error}") from None
 
 
-ALIKE = ("k_dgs", "noisy_counts", "columnized")
-"""Mechanisms that treat all published columns alike: none of them needs to be sensitive."""
-
-
 class Spec(Model):
     """Everything that decides a release, apart from the rows and the coins."""
 
@@ -230,8 +226,11 @@ class Spec(Model):
         """The names of the columns that a release has."""
         return [name for name, column in self.columns.items() if column.role in ("public", "sensitive")]
 
-    def for_schema(self, schema: pa.Schema) -> "Spec":
-        """The spec in the order of the table's columns, each of which must have a role."""
+    def for_schema(self, schema: pa.Schema, *, all_alike: bool = False) -> "Spec":
+        """The spec in the order of the table's columns, each of which must have a role.
+
+        all_alike   whether the mechanism treats all published columns alike, so that none needs to be sensitive
+        """
         for name in self.columns:
             if name not in schema.names:
                 raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, schema.names)}")
@@ -241,7 +240,7 @@ class Spec(Model):
                 f"column {bare[0]!r} has no role{f' (nor have {_listed(bare[1:])})' if bare[1:] else ''}; "
                 "say whether it is public, sensitive, identifier or dropped (--drop, or drop=, leaves columns out)"
             )
-        if not self.sensitive and self.mechanism not in ALIKE:
+        if not self.sensitive and not all_alike:
             raise SchemaError(
                 "no column is sensitive, so there is nothing to protect; name one (--sensitive, sensitive=, or its role in a spec)"
             )

@@ -8,7 +8,7 @@ from scumble.core.coins import Coins
 from scumble.core.parameters import number
 from scumble.mechanisms.sps.groups import personal_groups
 from scumble.mechanisms.sps.merging import merge_columns
-from scumble.mechanisms.sps.plan import Settings
+from scumble.mechanisms.sps.settings import Settings
 from scumble.privacy.reconstruction import sample_size
 from scumble.privacy.violations import violations
 from scumble.publishing.assumed_target import assumed

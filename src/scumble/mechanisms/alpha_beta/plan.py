@@ -8,20 +8,20 @@ cross product of ALL columns, so that beta times a huge number of tuples is made
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 
 from scumble.core.channel import gamma_bound
 from scumble.core.draws import below, binomial
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
+from scumble.mechanisms.alpha_beta.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.guarantee import Guarantee, as_given
-from scumble.spec.spec import Model, Number, Spec
+from scumble.spec.spec import Spec
 
 Tuples = npt.NDArray[np.int64]
 
@@ -35,15 +35,16 @@ NOT_COVERED = [
 ]
 
 
-class AlphaBetaSettings(Model):
-    """What the (alpha, beta) algorithm offers beyond rho1 and rho2."""
+@dataclass(frozen=True, repr=False)
+class TupleSetPlan(Plan):
+    """How many tuples are kept, and how many are made up."""
 
-    kept: Number = Field("1/2", description="the share alpha + beta of the table's tuples that is published")
+    alpha_beta: "AlphaBeta" = field(kw_only=True)
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+def plan(profile: Profile, spec: Spec) -> TupleSetPlan:
     """alpha and beta from rho1, rho2 and the share that is kept."""
-    kept = number(spec.settings_as(AlphaBetaSettings).kept, "kept")
+    kept = number(spec.settings_as(Settings).kept, "kept")
     target = spec.privacy
     if target.rho1 is None or target.rho2 is None or len(target.model_dump(exclude_none=True)) != 2:
         raise ParameterError("alpha_beta is given by rho1 and rho2; it has no gamma, epsilon or retention")
@@ -59,7 +60,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
             f"of {made.size:,} tuples of the domain about {made.beta * made.size:,.0f} would be made up, more than {MOST:,}; declare coarser domains, or keep fewer"
         )
     given = made.guarantee(rho1, rho2, spec.published)
-    return Plan("alpha_beta", [{}], [given], [], not_covered=list(NOT_COVERED), details={"alpha_beta": made})
+    return TupleSetPlan("alpha_beta", [{}], [given], [], not_covered=list(NOT_COVERED), alpha_beta=made)
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.core.errors import TableError
-from scumble.mechanisms.alpha_beta.plan import AlphaBeta
-from scumble.mechanisms.noisy_counts.publish import demand_fresh_coins
+from scumble.mechanisms.alpha_beta.plan import AlphaBeta, TupleSetPlan
 from scumble.publishing.copies import write_copies
 from scumble.publishing.encode import published_type
 from scumble.publishing.row_pipeline import Job, Printed
 from scumble.release.records import ColumnRecord, CountedRecord, DomainRecord
 
 
-def press_alpha_beta(job: Job) -> Printed:
+def publish(job: Job) -> Printed:
     """The set that is published."""
-    demand_fresh_coins(job)
-    made: AlphaBeta = job.plan.details["alpha_beta"]
+    made = job.plan_as(TupleSetPlan).alpha_beta
     domains = {name: job.profile.domains[name] for name in job.spec.published}
     drawn = made.publish(_tuples(job, made), job.coinage.entropy.stream("tuples"))
     codes = zip(domains.items(), np.unravel_index(drawn, made.sizes), strict=True)

@@ -11,20 +11,20 @@ knows the last one's value (corruption), and nothing is said of other beliefs.
 """
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pydantic import Field
 from scipy import sparse
 
 from scumble.core.domain import Codes
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
+from scumble.mechanisms.anatomy.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.guarantee import NOT_COVERED, Guarantee, at_most_share, dependence_of_domains
-from scumble.spec.spec import Model, Spec
+from scumble.spec.spec import Spec
 
 Counts = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.bool_]
@@ -36,12 +36,6 @@ NOT_DIFFERENTIAL = (
     "Corruption and other beliefs: values are published as they are, beside the rows. Whoever knows the values of all others in a bucket knows the "
     "last one's, and whoever knows that some of its values are impossible for a person believes the others more. There is no bound on gamma."
 )
-
-
-class AnatomySettings(Model):
-    """What Anatomy offers."""
-
-    diversity: int = Field(alias="l", description="how many different values a bucket has at least")
 
 
 def suppressed(counts: Counts, diversity: int) -> Counts:
@@ -84,9 +78,26 @@ def buckets(counts: Counts, diversity: int) -> tuple[list[list[int]], list[int]]
     return made, [value for count, value in heap for _ in range(-count)]
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+@dataclass(frozen=True, repr=False)
+class BucketPlan(Plan):
+    """How many different values a bucket has."""
+
+    diversity: int = field(kw_only=True)
+
+    @property
+    def parameters(self) -> str:
+        """The l of l-diversity."""
+        return f"l = {self.diversity}"
+
+    @property
+    def certain_belief(self) -> float:
+        """A value is one of l of its bucket."""
+        return 1 / self.diversity
+
+
+def plan(profile: Profile, spec: Spec) -> BucketPlan:
     """Which l, and whether the table's counts allow it; rows are dealt when they are published."""
-    diversity = spec.settings_as(AnatomySettings).diversity
+    diversity = spec.settings_as(Settings).diversity
     name = _demand_one_column(spec)
     gone = int(suppressed(profile.counts[name], diversity).sum())
     told = [f"The buckets follow the counts of {name!r}, and the table of values tells these counts exactly."]
@@ -94,14 +105,14 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         told.append(
             f"Rows of the most frequent values of {name!r} were left out until none has more than 1/{diversity} of the rest."
         )
-    return Plan(
+    return BucketPlan(
         "anatomy",
         [{}],
         [l_guarantee([name], diversity, 1 / diversity)],
         [*dependence_of_domains(profile.from_data), *told],
         not_covered=[NOT_DIFFERENTIAL, *NOT_COVERED],
         warnings=[f"{gone:,} rows will not be published, so that l = {diversity} can hold"] if gone else [],
-        details={"l": diversity},
+        diversity=diversity,
     )
 
 

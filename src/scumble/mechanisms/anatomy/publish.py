@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.errors import ParameterError, TableError
+from scumble.core.errors import TableError
 from scumble.core.progress import stage
-from scumble.mechanisms.anatomy.plan import BUCKET, COUNT, Anatomy, anatomize
+from scumble.mechanisms.anatomy.plan import BUCKET, COUNT, Anatomy, BucketPlan, anatomize
 from scumble.publishing.encode import Column, NumberColumn, PublicColumn, published_type
 from scumble.publishing.row_pipeline import WORKERS, Job, Printed
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
@@ -28,17 +28,13 @@ from scumble.spec.coarsening import resolved
 Part = tuple[int, list[pa.Array]]
 
 
-def press_anatomy(job: Job) -> Printed:
+def publish(job: Job) -> Printed:
     """Both tables of the release."""
-    if job.coinage.key is not None:
-        raise ParameterError(
-            'coins by key are for mechanism = "uniform"; anatomy deals all rows anew at every publication'
-        )
     (name,) = job.profile.domains
     public = [PublicColumn(n, job.spec.columns[n]) for n in job.spec.published if n != name]
     parts, codes = _read(job, name, public)
     domain = job.profile.domains[name]
-    made = anatomize(codes, domain.size, job.plan.details["l"], job.coinage.entropy.stream("anatomy"))
+    made = anatomize(codes, domain.size, job.plan_as(BucketPlan).diversity, job.coinage.entropy.stream("anatomy"))
     columns: list[Column] = [*public, NumberColumn(BUCKET)]
     files, schema = _rows(job, columns, parts, made)
     held = made.held(name, domain.values)

@@ -5,12 +5,13 @@ The schema is the publisher's, fixed without looking at the data; or it is compu
 items as attributes, and a user's transactions are one tuple.
 """
 
-from typing import Any
-
-from pydantic import Field, model_validator
+from dataclasses import dataclass, field
 
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number
+from scumble.mechanisms.columnized.settings import Settings
+from scumble.mechanisms.counted_plans import frequent_enough, told_matrix
+from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
 from scumble.mechanisms.noisy_counts.plan import (
     NOT_COVERED,
     demand_epsilon_only,
@@ -23,7 +24,7 @@ from scumble.mechanisms.noisy_counts.plan import (
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.suppression_odds import demand_epsilon
 from scumble.privacy.guarantee import Guarantee
-from scumble.spec.spec import Model, Number, Spec
+from scumble.spec.spec import Spec
 
 APART = (
     "Semantic k-anonymity of all tables together: each table has it by itself, but it does not compose. Whoever knows a person's tuples in "
@@ -31,57 +32,32 @@ APART = (
 )
 
 
-class ColumnizedSettings(Model):
-    """What columnization offers."""
+@dataclass(frozen=True, repr=False)
+class SchemaPlan(Plan):
+    """The matrix of each column of the schema, in how many of them a tuple stays, and what a computed schema may spend."""
 
-    k: int | None = Field(
-        None, description="no tuple that occurs fewer than k times in a table is ever published in it"
-    )
-    delta: Number | None = None
-    c_star: int | None = Field(None, ge=1, description="in how many columns of the schema a tuple stays at most")
-    schema_: list[list[Any]] | None = Field(None, alias="schema", description="the attributes of each column")
-    columns: int | list[int] | None = Field(None, description="instead of a schema: how many columns to compute")
-    schema_share: Number | None = Field(None, description="the share of epsilon that the computed schema may use")
-    schema_ratings: int = Field(5, ge=1, description="how many ratings of a user the computed schema counts")
-    user: str | None = Field(None, description="transactions: the column that says whose a transaction is")
-    item: str | None = None
-    value: str | None = None
-    items: list[Any] | None = Field(None, description="transactions: all items there are, for a computed schema")
-    total: int | None = Field(None, description="the number of tuples, where it is public knowledge anyway")
-
-    @model_validator(mode="after")
-    def _fits(self) -> "ColumnizedSettings":
-        if (self.schema_ is None) == (self.columns is None):
-            raise ValueError(
-                "give the schema, or the number of columns to compute it from (and schema_share); one of them"
-            )
-        if (self.columns is None) != (self.schema_share is None):
-            raise ValueError(
-                "a schema that is computed from the data discloses it: say which share of epsilon it may use, "
-                "such as schema_share = 0.2"
-            )
-        if (self.user is None) != (self.item is None):
-            raise ValueError("transactions have a user and an item; name both columns")
-        if self.user is None and (self.value is not None or self.items is not None):
-            raise ValueError("value and items are for transactions; name the columns user and item too")
-        if self.schema_ is not None and (not self.schema_ or not all(self.schema_)):
-            raise ValueError("a schema has at least one column, and each column an attribute")
-        return self
+    matrix: NoisyCountMatrix = field(kw_only=True)
+    c_star: int = field(kw_only=True)
+    epsilon_schema: float = field(kw_only=True)
+    settings: Settings = field(kw_only=True)
 
     @property
-    def numbers(self) -> list[int]:
-        """The numbers of columns of a computed schema."""
-        return [self.columns] if isinstance(self.columns, int) else list(self.columns or ())
+    def parameters(self) -> str:
+        """The smallest crowd, and the budget of a column."""
+        return told_matrix(self.matrix)
 
     @property
-    def size(self) -> int:
-        """How many columns the schema has."""
-        return len(self.schema_) if self.schema_ is not None else sum(self.numbers)
+    def remarks(self) -> list[str]:
+        """How frequent a tuple has to be to be published, and in how many columns it stays."""
+        return [
+            *frequent_enough(self.matrix),
+            f"each tuple stays in at most {self.c_star} columns of the schema",
+        ]
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+def plan(profile: Profile, spec: Spec) -> SchemaPlan:
     """The matrix of one column, and the budget of all."""
-    settings = spec.settings_as(ColumnizedSettings)
+    settings = spec.settings_as(Settings)
     epsilon = demand_epsilon(demand_epsilon_only(spec))
     published = demand_published(spec)
     _demand_roles(settings, spec)
@@ -94,7 +70,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     matrix = practical(
         spec, settings.k, rest, None if settings.delta is None else number(settings.delta, "delta") / parts
     )
-    return Plan(
+    return SchemaPlan(
         "columnized",
         [{}],
         given_total(
@@ -103,11 +79,14 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         ),
         of_total(settings.total),
         not_covered=[APART, *NOT_COVERED],
-        details={"matrix": matrix, "c_star": parts, "epsilon_schema": epsilon * share, "settings": settings},
+        matrix=matrix,
+        c_star=parts,
+        epsilon_schema=epsilon * share,
+        settings=settings,
     )
 
 
-def _of_schema(guarantee: Guarantee, settings: ColumnizedSettings, spent: float) -> Guarantee:
+def _of_schema(guarantee: Guarantee, settings: Settings, spent: float) -> Guarantee:
     told = (
         "The schema and the bound on the columns of a tuple were fixed without looking at the data."
         if settings.schema_ is not None
@@ -116,7 +95,7 @@ def _of_schema(guarantee: Guarantee, settings: ColumnizedSettings, spent: float)
     return guarantee.model_copy(update={"conditions": [*guarantee.conditions, told]})
 
 
-def _demand_roles(settings: ColumnizedSettings, spec: Spec) -> None:
+def _demand_roles(settings: Settings, spec: Spec) -> None:
     for role, name in (("user", settings.user), ("item", settings.item), ("value", settings.value)):
         if name is None:
             continue
@@ -128,7 +107,7 @@ def _demand_roles(settings: ColumnizedSettings, spec: Spec) -> None:
             )
 
 
-def _attributes(settings: ColumnizedSettings, profile: Profile, published: list[str]) -> list[str]:
+def _attributes(settings: Settings, profile: Profile, published: list[str]) -> list[str]:
     """The published columns of the table: all of a schema's, or item and value."""
     if settings.user is not None:
         parts = [name for name in (settings.item, settings.value) if name is not None]

@@ -17,10 +17,10 @@ from scipy import sparse
 from scumble.core.errors import SchemaError, TableError
 from scumble.mechanisms.columnized.noisy_schema import demand_cells, noisy_contingency, noisy_similarity
 from scumble.mechanisms.columnized.patterns import Patterns, frequent_patterns, ragged
-from scumble.mechanisms.columnized.plan import ColumnizedSettings
+from scumble.mechanisms.columnized.plan import SchemaPlan
 from scumble.mechanisms.columnized.schema import choose_columns, covered, group
+from scumble.mechanisms.columnized.settings import Settings
 from scumble.mechanisms.columnized.transactions import Transactions, read_transactions
-from scumble.mechanisms.noisy_counts.publish import demand_fresh_coins
 from scumble.publishing.copies import write_copies
 from scumble.publishing.row_pipeline import Job, Printed
 from scumble.publishing.tuples import Mask, Recoder, counted, demand_total
@@ -30,18 +30,17 @@ PATTERN = "pattern"
 """The column of published transactions that numbers the patterns: users with the same number are copies of one tuple."""
 
 
-def press_columns(job: Job) -> Printed:
+def publish(job: Job) -> Printed:
     """One table for each column of the schema."""
-    demand_fresh_coins(job)
-    settings: ColumnizedSettings = job.plan.details["settings"]
+    settings = job.plan_as(SchemaPlan).settings
     return _press_rows(job, settings) if settings.user is None else _press_transactions(job, settings)
 
 
-def _press_rows(job: Job, settings: ColumnizedSettings) -> Printed:
+def _press_rows(job: Job, settings: Settings) -> Printed:
     recoder = Recoder(job)
     demand_total(job, settings.total)
     schema = settings.schema_ or _row_schema(job, recoder, settings)
-    matrix, choice = job.plan.details["matrix"], _Choice(job, schema)
+    matrix, choice = job.plan_as(SchemaPlan).matrix, _Choice(job, schema)
     tables: list[TableRecord] = []
     files: list[FileRecord] = []
     for place, names in enumerate(schema):
@@ -62,10 +61,10 @@ class _Choice:
     def __init__(self, job: Job, schema: Sequence[Sequence[str]]) -> None:
         self._all = list(dict.fromkeys(name for names in schema for name in names))
         self._bits: npt.NDArray[np.bool_] | None = None
-        if job.plan.details["c_star"] < len(schema):
+        if job.plan_as(SchemaPlan).c_star < len(schema):
             stream = job.coinage.entropy.stream("columns")
             parts = [
-                choose_columns(stream, _covers(batch, schema), job.plan.details["c_star"]).toarray()
+                choose_columns(stream, _covers(batch, schema), job.plan_as(SchemaPlan).c_star).toarray()
                 for batch in job.table.batches(self._all)
             ]
             self._bits = np.concatenate(parts) if parts else np.zeros((0, len(schema)), np.bool_)
@@ -87,7 +86,7 @@ def _covers(batch: pa.RecordBatch, schema: Sequence[Sequence[str]]) -> sparse.cs
     return sparse.csr_array(np.stack([np.logical_or.reduce([valid[n] for n in names]) for names in schema], axis=1))
 
 
-def _row_schema(job: Job, recoder: Recoder, settings: ColumnizedSettings) -> list[list[str]]:
+def _row_schema(job: Job, recoder: Recoder, settings: Settings) -> list[list[str]]:
     """The schema under its share of the budget."""
     names, domains = job.spec.published, job.profile.domains
     demand_cells(sum(domains[a].size * domains[b].size for a, b in combinations(names, 2)))
@@ -98,15 +97,15 @@ def _row_schema(job: Job, recoder: Recoder, settings: ColumnizedSettings) -> lis
         cells[tuple(domains[n].encode(tuples.column(n).combine_chunks(), n) for n in (a, b))] = counts
         contingency.append(cells)
     stream = job.coinage.entropy.stream("schema")
-    alike = noisy_contingency(stream, contingency, len(names), job.plan.details["epsilon_schema"])
+    alike = noisy_contingency(stream, contingency, len(names), job.plan_as(SchemaPlan).epsilon_schema)
     return [[names[i] for i in members] for members in group(alike, settings.numbers)]
 
 
-def _press_transactions(job: Job, settings: ColumnizedSettings) -> Printed:
+def _press_transactions(job: Job, settings: Settings) -> Printed:
     given = read_transactions(job, settings)
     demand_total(job, settings.total, given.people)
     schema = _item_schema(job, settings, given)
-    entropy, matrix, c_star = job.coinage.entropy, job.plan.details["matrix"], job.plan.details["c_star"]
+    entropy, matrix, c_star = job.coinage.entropy, job.plan_as(SchemaPlan).matrix, job.plan_as(SchemaPlan).c_star
     kept = choose_columns(
         entropy.stream("columns"), covered(given.users, given.items, schema, given.people), c_star
     ).tocsc()
@@ -124,7 +123,7 @@ def _press_transactions(job: Job, settings: ColumnizedSettings) -> Printed:
     return _printed(job, settings, columns, tables, files)
 
 
-def _item_schema(job: Job, settings: ColumnizedSettings, given: Transactions) -> list[list[int]]:
+def _item_schema(job: Job, settings: Settings, given: Transactions) -> list[list[int]]:
     if settings.schema_ is not None:
         return [given.places(members, f"column {i} of the schema") for i, members in enumerate(settings.schema_, 1)]
     if settings.items is None:
@@ -143,12 +142,12 @@ def _item_schema(job: Job, settings: ColumnizedSettings, given: Transactions) ->
         given.values[known],
         len(listed),
         settings.schema_ratings,
-        job.plan.details["epsilon_schema"],
+        job.plan_as(SchemaPlan).epsilon_schema,
     )
     return [[listed[i] for i in members] for members in group(alike, settings.numbers)]
 
 
-def _triples(found: Patterns, copies: Any, given: Transactions, settings: ColumnizedSettings) -> pa.Table:
+def _triples(found: Patterns, copies: Any, given: Transactions, settings: Settings) -> pa.Table:
     """The transactions of published users, who are numbered anew: each pattern as many users as its noisy count."""
     pattern = np.repeat(np.arange(len(found)), copies)
     lengths = np.diff(found.starts)[pattern]
@@ -173,13 +172,13 @@ def _table(place: int, attributes: list[Any], files: list[FileRecord]) -> TableR
 
 def _printed(
     job: Job,
-    settings: ColumnizedSettings,
+    settings: Settings,
     columns: list[ColumnRecord],
     tables: list[TableRecord],
     files: list[FileRecord],
     declared: dict[str, DomainRecord] | None = None,
 ) -> Printed:
-    matrix = job.plan.details["matrix"]
+    matrix = job.plan_as(SchemaPlan).matrix
     if not files:
         raise TableError("the schema has no columns, so there is nothing to publish")
     roles = (("user", settings.user), ("item", settings.item), ("value", settings.value), ("pattern", PATTERN))
@@ -193,6 +192,6 @@ def _printed(
         transactions={role: name for role, name in roles if name is not None} if settings.user else None,
         tables=tables,
         schema_from="given" if settings.schema_ is not None else "budget",
-        c_star=job.plan.details["c_star"],
+        c_star=job.plan_as(SchemaPlan).c_star,
     )
     return Printed(files, columns, sum(table.rows for table in tables), record)

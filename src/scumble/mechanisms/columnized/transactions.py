@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from scumble.core.errors import SchemaError, TableError
 from scumble.mechanisms.columnized.patterns import ragged
-from scumble.mechanisms.columnized.plan import ColumnizedSettings
+from scumble.mechanisms.columnized.settings import Settings
 from scumble.publishing.encode import published_type
 from scumble.publishing.row_pipeline import Job
 from scumble.spec.coarsening import coarsen
@@ -73,7 +73,7 @@ class Transactions:
         return values
 
 
-def read_transactions(job: Job, settings: ColumnizedSettings) -> Transactions:
+def read_transactions(job: Job, settings: Settings) -> Transactions:
     """The table's transactions; a missing user or item is refused."""
     names = [name for name in (settings.user, settings.item, settings.value) if name is not None]
     coded = {name: _codes(job, name) for name in names}

@@ -9,12 +9,11 @@ rho2_i = theta f_i). The program is fine_graining.py's; what holds and what does
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 
 from scumble.core.channel import Channel, Vector, gamma_bound
 from scumble.core.coins import Coins
@@ -22,6 +21,7 @@ from scumble.core.domain import Domain
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number, plain
 from scumble.mechanisms.fine_grain_channel import fine_grain, gammas_from_scores, gammas_from_tolerance
+from scumble.mechanisms.fine_grained.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.utility import record_utility
 from scumble.privacy.guarantee import (
@@ -34,8 +34,8 @@ from scumble.privacy.guarantee import (
     at_most,
     dependence_of_domains,
 )
-from scumble.privacy.values import worst_posteriors
-from scumble.spec.spec import Model, Number, Spec, Target
+from scumble.privacy.values import Worst, worst_posteriors
+from scumble.spec.spec import Spec, Target
 from scumble.spec.value_names import names, places
 
 Result = TypeVar("Result")
@@ -58,24 +58,6 @@ DOWNWARD = (
 SETS = "Sets of values: a value's own factor is for that value; what is believed about a set of them is bounded by the factor for anything alone, where one is stated."
 
 
-class Settings(Model):
-    """What fine_grain offers beyond the privacy target."""
-
-    theta: Number | None = None
-    floor: Number = 0
-    breaches: Literal["upward", "both"] = "upward"
-    objective: Literal["records", "error"] = "records"
-    weights: Literal["frequency", "alike"] | dict[str, Number] = "frequency"
-    scores: dict[str, Number] = Field({}, description="how sensitive a value is: 2 halves its budget, 0 needs none")
-    rho: dict[str, list[Any]] = Field({}, description="[rho1, rho2] of single values, or several such pairs")
-
-    @property
-    def single(self) -> str | None:
-        """The setting that speaks of single values, and so of one column."""
-        given = {"scores": self.scores, "rho": self.rho, "weights": isinstance(self.weights, dict)}
-        return next((name for name, value in given.items() if value), None)
-
-
 @dataclass(frozen=True)
 class _Column:
     """One column on its way to a channel."""
@@ -87,7 +69,14 @@ class _Column:
     coins: Coins
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+@dataclass(frozen=True, repr=False)
+class FineGrainPlan(Plan):
+    """What is believed of each value of a column, at worst, by whoever believes the table's own shares."""
+
+    posteriors: dict[str, Worst] = field(kw_only=True)
+
+
+def plan(profile: Profile, spec: Spec) -> FineGrainPlan:
     """One channel with a retention for each value, for each sensitive column."""
     settings = spec.settings_as(Settings)
     if settings.single and len(profile.domains) > 1:
@@ -101,14 +90,14 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         own = spec.columns[name].privacy
         gammas = _gammas(name, domain, profile.counts[name], own or spec.privacy, 1 if own else len(sharing), settings)
         columns.append(_solved(name, domain, profile.counts[name], gammas, settings))
-    return Plan(
+    return FineGrainPlan(
         "fine_grain",
         [{column.name: column.coins for column in columns}],
         _guarantees(columns, settings),
         [*dependence_of_domains(profile.from_data), *_dependence(columns, settings)],
         [*NOT_COVERED, SETS, *([DOWNWARD] if settings.breaches == "upward" else [])],
         _warnings(columns, settings),
-        {"posteriors": {c.name: worst_posteriors(c.coins.channel(), c.counts) for c in columns}},
+        posteriors={c.name: worst_posteriors(c.coins.channel(), c.counts) for c in columns},
     )
 
 

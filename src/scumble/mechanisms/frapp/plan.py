@@ -8,7 +8,7 @@ guarantee is the same: the odds of anything about the row change by at most gamm
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,19 @@ from scumble.spec.spec import NoSettings, Spec
 LARGEST = 1 << 31
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+@dataclass(frozen=True, repr=False)
+class JointPlan(Plan):
+    """The coins of all sensitive columns as one."""
+
+    frapp: "Frapp" = field(kw_only=True)
+
+    @property
+    def joint(self) -> Channel:
+        """The channel over all combinations."""
+        return self.frapp.coins.channel()
+
+
+def plan(profile: Profile, spec: Spec) -> JointPlan:
     """One channel over the cross product of the sensitive columns, for the target of the whole row."""
     spec.settings_as(NoSettings)
     names = list(profile.domains)
@@ -38,13 +50,13 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         )
     sizes = [profile.domains[name].size for name in names]
     made = Frapp(tuple(sizes), Coins.of(spec.privacy.channel(_product(sizes))))
-    return Plan(
+    return JointPlan(
         "frapp",
         [dict(zip(names, made.apart, strict=True))],
         [made.guarantee(names)],
         dependence_of_domains(profile.from_data),
         warnings=[f"nothing of {' and '.join(names)} will be published: the retention is 0"] * (made.retention == 0),
-        details={"frapp": made},
+        frapp=made,
     )
 
 

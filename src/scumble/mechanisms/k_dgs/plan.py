@@ -4,15 +4,15 @@ Two methods. "suppress" publishes the tuples that occur at least k times, all pu
 row as a box of at least k rows, found by halving the declared ranges of all published attributes (`recoding.fixed_midpoints`).
 """
 
+from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import Field
-
 from scumble.core.errors import ParameterError, SchemaError
+from scumble.mechanisms.k_dgs.settings import Settings
 from scumble.mechanisms.noisy_counts.plan import NOT_COVERED, demand_published, given_total, k_guarantee, of_total
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.spec.recoding import demand_k
-from scumble.spec.spec import Model, Spec
+from scumble.spec.spec import Spec
 
 EXACT = (
     "Differential privacy: published counts are exact. Whoever knows all rows but one can tell from them what that one is, "
@@ -20,17 +20,23 @@ EXACT = (
 )
 
 
-class KSettings(Model):
-    """What deterministic generalization and suppression offers."""
+@dataclass(frozen=True, repr=False)
+class CrowdPlan(Plan):
+    """How large a crowd is, and how it is made."""
 
-    k: int = Field(description="the size of a crowd")
-    method: Literal["suppress", "midpoints"] = "suppress"
-    total: int | None = Field(None, description="the number of rows, where it is public knowledge anyway")
+    k: int = field(kw_only=True)
+    method: Literal["suppress", "midpoints"] = field(kw_only=True)
+    total: int | None = field(kw_only=True)
+
+    @property
+    def parameters(self) -> str:
+        """The size of a crowd."""
+        return f"k = {self.k}"
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+def plan(profile: Profile, spec: Spec) -> CrowdPlan:
     """Nothing to compute: the recodings are the spec's, and k is too."""
-    settings = spec.settings_as(KSettings)
+    settings = spec.settings_as(Settings)
     demand_k(settings.k)
     if spec.privacy.given:
         raise ParameterError("k_dgs is given by k in its settings; it has no epsilon, gamma, rho or retention")
@@ -39,13 +45,15 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         raise ParameterError("total is for what is suppressed, and boxes suppress nothing; leave it out")
     if settings.method == "midpoints":
         _demand_ranges(profile, columns)
-    return Plan(
+    return CrowdPlan(
         "k_dgs",
         [{}],
         given_total([k_guarantee(columns, settings.k)], settings.total),
         of_total(settings.total),
         not_covered=[EXACT, NOT_COVERED[0], *(NOT_COVERED[1:] if settings.method == "suppress" else [])],
-        details={"k": settings.k, "method": settings.method, "total": settings.total},
+        k=settings.k,
+        method=settings.method,
+        total=settings.total,
     )
 
 

@@ -5,19 +5,21 @@ matrix publishes tuples that occur often (k, epsilon, delta); the full one (epsi
 """
 
 import math
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 
 from scumble.core.errors import InternalError, ParameterError, SchemaError
 from scumble.core.parameters import plain
+from scumble.mechanisms.counted_plans import frequent_enough, told_matrix
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix, listed_domain
+from scumble.mechanisms.noisy_counts.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.anonymity import Verdict, check_cells
 from scumble.privacy.guarantee import Guarantee, at_most
-from scumble.spec.spec import Model, Number, Spec
+from scumble.spec.spec import Spec
 
 CHECKED_COUNTS = 10_000
 """Counts up to which conditions b1 to b3 are checked in exact arithmetic, for each plan."""
@@ -32,34 +34,44 @@ NOT_COVERED = [
 ]
 
 
-class CountSettings(Model):
-    """What noisy counts offer."""
+@dataclass(frozen=True, repr=False)
+class CountsPlan(Plan):
+    """The matrix that tuples are counted by."""
 
-    matrix: Literal["practical", "full"] = "practical"
-    k: int | None = Field(None, description="no tuple that occurs fewer than k times is ever published")
-    delta: Number | None = Field(None, description="the probability with which epsilon may not hold")
-    total: int | None = Field(None, description="the number of rows, where it is public knowledge anyway")
+    matrix: NoisyCountMatrix | ClampedCounts = field(kw_only=True)
+    total: int | None = field(kw_only=True)
+
+    @property
+    def parameters(self) -> str:
+        """The smallest crowd, and the budget."""
+        return told_matrix(self.matrix)
+
+    @property
+    def remarks(self) -> list[str]:
+        """How frequent a tuple has to be to be published."""
+        return frequent_enough(self.matrix)
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+def plan(profile: Profile, spec: Spec) -> CountsPlan:
     """The matrix that the spec asks for, checked."""
-    settings = spec.settings_as(CountSettings)
+    settings = spec.settings_as(Settings)
     epsilon = demand_epsilon_only(spec)
     columns = demand_published(spec)
     if settings.matrix == "full":
         return _full_plan(profile, settings, epsilon, columns)
     matrix = practical(spec, settings.k, epsilon, settings.delta)
-    return Plan(
+    return CountsPlan(
         "noisy_counts",
         [{}],
         given_total([k_guarantee(columns, matrix.k), dp_guarantee(columns, matrix)], settings.total),
         of_total(settings.total),
         not_covered=list(NOT_COVERED),
-        details={"matrix": matrix, "total": settings.total},
+        matrix=matrix,
+        total=settings.total,
     )
 
 
-def _full_plan(profile: Profile, settings: CountSettings, epsilon: Any, columns: list[str]) -> Plan:
+def _full_plan(profile: Profile, settings: Settings, epsilon: Any, columns: list[str]) -> CountsPlan:
     if settings.k is not None or settings.delta is not None:
         raise ParameterError("the full matrix has neither k nor delta; leave them out, or use the practical matrix")
     bare = [name for name in columns if name not in profile.domains or name in profile.from_data]
@@ -68,15 +80,16 @@ def _full_plan(profile: Profile, settings: CountSettings, epsilon: Any, columns:
             f"the full matrix counts every tuple of a declared domain, and {bare[0]!r} has none; "
             "make it sensitive and declare its values, or use the practical matrix with k and delta"
         )
-    size = listed_domain(profile.domains[name].size for name in columns)
+    listed_domain(profile.domains[name].size for name in columns)
     matrix = ClampedCounts.full(epsilon)
-    return Plan(
+    return CountsPlan(
         "noisy_counts",
         [{}],
         given_total([full_guarantee(columns, matrix)], settings.total),
         of_total(settings.total),
         not_covered=list(NOT_COVERED[:1]),
-        details={"matrix": matrix, "total": settings.total, "tuples": size},
+        matrix=matrix,
+        total=settings.total,
     )
 
 

@@ -12,11 +12,11 @@ one passes rho2. What holds and what does not: docs/proofs/partition.md.
 """
 
 import math
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 
 from scumble.core.channel import Channel, Vector
 from scumble.core.coins import Coins
@@ -25,10 +25,11 @@ from scumble.core.errors import InternalError, ParameterError, SchemaError
 from scumble.core.parameters import number
 from scumble.mechanisms.fine_grain_channel import fine_grain
 from scumble.mechanisms.partitioned.partitioning import Partition, partition
+from scumble.mechanisms.partitioned.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.guarantee import NOT_COVERED, ROUNDING, Guarantee, as_given, at_most, dependence_of_domains
 from scumble.privacy.values import Worst, worst_posteriors
-from scumble.spec.spec import Model, Number, Spec, Target
+from scumble.spec.spec import Spec, Target
 from scumble.spec.value_names import names, places
 
 SUBTABLE = "subtable"
@@ -51,17 +52,30 @@ BEYOND = [
 ]
 
 
-class Settings(Model):
-    """What partitioned offers beyond rho1 and rho2."""
+@dataclass(frozen=True, repr=False)
+class PartitionPlan(Plan):
+    """Which records go to which sub-table, and what is believed there."""
 
-    delta: Number = 0.05
-    protected: list[Any] | None = None
-    together: list[list[Any]] = Field([], description="sets of values that say something even together")
-    inside: Literal["uniform", "fine_grain"] = "uniform"
-    objective: Literal["records", "error"] = "error"
+    partition: Partition = field(kw_only=True)
+    posteriors: Any = field(kw_only=True)
+
+    @property
+    def parameters(self) -> str:
+        """The number of sub-tables, where there are several."""
+        return f"{len(self.strata)} sub-tables" if len(self.strata) > 1 else super().parameters
+
+    @property
+    def dealt(self) -> npt.NDArray[np.int64]:
+        """How many rows of each value each sub-table gets."""
+        return self.partition.subtables
+
+    @property
+    def any_belief(self) -> bool:
+        """The number of a sub-table excludes values, so that other beliefs are unbounded."""
+        return False
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+def plan(profile: Profile, spec: Spec) -> PartitionPlan:
     """Sub-tables with a channel each, from the counts of the one sensitive column."""
     settings = spec.settings_as(Settings)
     name, domain = _one_column(profile, spec)
@@ -80,14 +94,15 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     coins = [_coins(found, k, rho2, settings) for k in range(len(found.subtables))]
     bounds = [_bounds(found, k, rho2, own, domain.size) for k, own in enumerate(coins)]
     worst, posteriors = _worst(found, coins, rho2)
-    return Plan(
+    return PartitionPlan(
         "partitioned",
         [{name: each.among(own, domain.size)} for each, own in zip(coins, found.values, strict=True)],
         [_guarantee(name, found, bounds, rho1, rho2, worst)],
         [*dependence_of_domains(profile.from_data), *_dependence(name, spec, settings)],
         [*NOT_COVERED, *BEYOND],
         _open_sets(settings.together, together, found, counts),
-        details={"partition": found, "posteriors": posteriors},
+        partition=found,
+        posteriors=posteriors,
     )
 
 

@@ -16,11 +16,10 @@ row is thus met by a channel of gamma' = 1 + k (gamma - 1). The same holds on av
 on x. Where it does (a household in one group, known to share one value), S moves with x, and all that is left is gamma': the statements say so.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 
 from scumble.core.channel import Channel
 from scumble.core.coins import Coins
@@ -30,9 +29,10 @@ from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
 from scumble.mechanisms.perturbed_generalization.mondrian import Ranks, grouped
+from scumble.mechanisms.perturbed_generalization.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.guarantee import NOT_COVERED, Guarantee, dependence_of_domains, sampled_amplification, sampled_rho
-from scumble.spec.spec import Model, Spec, Target
+from scumble.spec.spec import Spec, Target
 
 SIZE, LOW, HIGH = "group_rows", "_low", "_high"
 """The column that says how many rows a group has, and what the names of the two ends of a range end with."""
@@ -40,19 +40,30 @@ SIZE, LOW, HIGH = "group_rows", "_low", "_high"
 ENDS = "Extremes: the ends of a box are values of its rows, and the smallest and the largest value of a public column are published with the box that has them."
 
 
-class GeneralizationSettings(Model):
-    """What perturbed generalization offers beyond the target."""
+@dataclass(frozen=True, repr=False)
+class BoxPlan(Plan):
+    """How many rows a group has at least."""
 
-    k: int = Field(ge=2, description="how many rows a group has at least")
+    k: int = field(kw_only=True)
+
+    @property
+    def parameters(self) -> str:
+        """The size of a group."""
+        return f"k = {self.k}"
+
+    @property
+    def crowd(self) -> int:
+        """The published value is that of one row of a group."""
+        return self.k
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+def plan(profile: Profile, spec: Spec) -> BoxPlan:
     """The channel that meets the target together with the draw of one row in k or more."""
-    k = spec.settings_as(GeneralizationSettings).k
+    k = spec.settings_as(Settings).k
     name = _demand_columns(spec)
     target = spec.columns[name].privacy or spec.privacy
     coins = Coins.of(_channel(target, profile.domains[name].size, k))
-    return Plan(
+    return BoxPlan(
         "perturbed_generalization",
         [{name: coins}],
         _guarantees(name, coins.channel(), target, k),
@@ -62,7 +73,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         ],
         not_covered=[ENDS, *NOT_COVERED[1:]],
         warnings=[f"nothing of {name!r} will be published: its retention is 0"] * (coins.retention == 0),
-        details={"k": k},
+        k=k,
     )
 
 

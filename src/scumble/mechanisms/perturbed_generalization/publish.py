@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from scumble.core.arrow_types import is_text
 from scumble.core.domain import Codes
-from scumble.core.errors import ParameterError, SchemaError, TableError
-from scumble.mechanisms.perturbed_generalization.plan import HIGH, LOW, SIZE, Generalized, generalize
+from scumble.core.errors import SchemaError, TableError
+from scumble.mechanisms.perturbed_generalization.plan import HIGH, LOW, SIZE, BoxPlan, Generalized, generalize
 from scumble.publishing.copies import write_copies
 from scumble.publishing.encode import PublicColumn, published_type
 from scumble.publishing.row_pipeline import Job, Printed
@@ -36,15 +36,11 @@ ORDERED = (
 Published = list[tuple[ColumnRecord, pa.Array]]
 
 
-def press_generalized(job: Job) -> Printed:
+def publish(job: Job) -> Printed:
     """The rows of the release, in random order."""
-    if job.coinage.key is not None:
-        raise ParameterError(
-            'coins by key are for mechanism = "uniform"; perturbed_generalization draws a row of each group anew at every publication'
-        )
     (name,) = job.profile.domains
     sides, codes = _read(job, name)
-    entropy, coins, k = job.coinage.entropy, job.plan.coins[name], job.plan.details["k"]
+    entropy, coins, k = job.coinage.entropy, job.plan.coins[name], job.plan_as(BoxPlan).k
     ranks = np.column_stack([side.ranks for side in sides.values()])
     made = generalize(ranks, codes, coins, k, entropy.stream("groups"))
     columns: Published = []

@@ -15,7 +15,7 @@ from scumble.core.parameters import number
 from scumble.mechanisms.sps.generalize import Groups as Labels
 from scumble.mechanisms.sps.generalize import merge
 from scumble.mechanisms.sps.groups import Groups, regrouped
-from scumble.mechanisms.sps.plan import Settings
+from scumble.mechanisms.sps.settings import Settings
 from scumble.release.records import MergedRecord
 
 MOST_VALUES = 5000

@@ -10,46 +10,23 @@ weight n/s; a group of at most s records is perturbed whole. What decides is the
 where s = `privacy.sample_size`. Proofs: docs/proofs/reconstruction_privacy.md.
 """
 
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
 
 from scumble.core.coins import Coins
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
 from scumble.mechanisms.plan import Plan, Profile
+from scumble.mechanisms.sps.settings import Settings, Sizes
 from scumble.privacy.guarantee import CONDITIONS, NOT_COVERED, Guarantee, amplification_guarantee, rho_guarantee
 from scumble.privacy.reconstruction import least_tail, rung_for, rungs, sample_size
 from scumble.privacy.tails import lambda_limits
-from scumble.spec.spec import Model, Number, Spec
+from scumble.spec.spec import Model, Spec
 
 Counts = npt.NDArray[np.int64]
-Sizes = Literal["one", "ladder", "paper"]
-
-
-class Settings(Model):
-    """What `settings` of a spec may say."""
-
-    lam: Number = Field(0.3, alias="lambda", description="an estimate within this share of the truth is too good")
-    delta: Number = Field(0.1, description="either tail of the estimate's error must be at least this probable")
-    tail: Literal["exact", "chernoff"] | None = Field(
-        None, description="exact when absent; for the paper's sizes chernoff"
-    )
-    sizes: Sizes = "one"
-    duplicates: bool = Field(False, description="scale the sample back by duplicates, instead of a weight")
-    generalize: bool | list[str] = Field(
-        False, description="merge public values that the sensitive one does not tell apart"
-    )
-    significance: Number = 0.05
-
-    @model_validator(mode="after")
-    def _levels(self) -> "Settings":
-        for name, value in (("delta", self.delta), ("significance", self.significance)):
-            if not 0 < number(value, name) < 1:
-                raise ValueError(f"{name} must lie between 0 and 1, without the ends, not {value}")
-        return self
 
 
 class Sampling(Model):
@@ -80,7 +57,15 @@ class Sampling(Model):
         return np.asarray(np.maximum(np.floor(found).astype(np.int64), self.least))
 
 
-def plan(profile: Profile, spec: Spec) -> Plan:
+@dataclass(frozen=True, repr=False)
+class SamplePlan(Plan):
+    """How large the samples of groups are, and what else the settings say."""
+
+    sampling: Sampling = field(kw_only=True)
+    settings: Settings = field(kw_only=True)
+
+
+def plan(profile: Profile, spec: Spec) -> SamplePlan:
     """The channel of the one sensitive column, and the sizes of samples."""
     settings = spec.settings_as(Settings)
     if len(profile.domains) != 1:
@@ -97,10 +82,18 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     if target.rho1 is not None:
         found.append(_here(rho_guarantee(channels, number(target.rho1, "rho1"), number(target.rho2, "rho2"))))
     found.append(_here(amplification_guarantee(channels)))
-    details = {"sampling": sampling, "settings": settings}
     warnings = [TWO_VALUES] if domain.size == 2 else []
     warnings += [told for told in _tells(sampling) if sampling.sizes == "paper"]
-    return Plan("sps", [{name: coins}], found, _dependence(profile, settings, sampling), NOT_COVERED, warnings, details)
+    return SamplePlan(
+        "sps",
+        [{name: coins}],
+        found,
+        _dependence(profile, settings, sampling),
+        NOT_COVERED,
+        warnings,
+        sampling=sampling,
+        settings=settings,
+    )
 
 
 TWO_VALUES = (

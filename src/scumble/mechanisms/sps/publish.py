@@ -15,12 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.core.draws import hypergeometric_split, perturb
-from scumble.core.errors import ParameterError, SchemaError
+from scumble.core.errors import SchemaError
 from scumble.core.progress import stage
 from scumble.mechanisms.sps.groups import Counts, Groups
-from scumble.mechanisms.sps.plan import Sampling, Settings
+from scumble.mechanisms.sps.plan import SamplePlan, Sampling
 from scumble.mechanisms.sps.samples import samples_of
 from scumble.mechanisms.sps.sampling import rounded_split
+from scumble.mechanisms.sps.settings import Settings
 from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
 from scumble.publishing.row_pipeline import WORKERS, Job, Printed
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
@@ -35,13 +36,14 @@ ROWS = 1 << 19
 """Published rows of a batch, about."""
 
 
-def press_samples(job: Job) -> Printed:
+def publish(job: Job) -> Printed:
     """The whole publication of an sps plan."""
-    settings, sampling = job.plan.details["settings"], job.plan.details["sampling"]
+    plan = job.plan_as(SamplePlan)
+    settings, sampling = plan.settings, plan.sampling
     added = "copies" if settings.duplicates else "weight"
     _demand_possible(job, added)
     ((name, domain),) = job.profile.domains.items()
-    samples = samples_of(job.table, job.spec, job.profile, job.plan)
+    samples = samples_of(job.table, job.spec, job.profile, plan)
     columns: list[Column] = [
         SensitiveColumn(n, domain) if n == name else PublicColumn(n, AS_IT_IS) for n in job.spec.published
     ]
@@ -55,8 +57,6 @@ def press_samples(job: Job) -> Printed:
 
 
 def _demand_possible(job: Job, added: str) -> None:
-    if job.coinage.key is not None:
-        raise ParameterError('coins by key are for mechanism = "uniform"; sps draws counts of groups, not records')
     if added in job.spec.published:
         raise SchemaError(f"the release gets a column {added!r} of its own; rename or drop the table's {added!r}")
 

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.core.errors import ParameterError
-from scumble.mechanisms.plan import Plan, Profile
+from scumble.mechanisms.plan import Profile
 from scumble.mechanisms.sps.groups import Counts, Groups, demand_groups, personal_groups
 from scumble.mechanisms.sps.merging import merge_columns
-from scumble.mechanisms.sps.plan import Sampling
+from scumble.mechanisms.sps.plan import SamplePlan, Sampling
 from scumble.release.records import MergedRecord
 from scumble.sources.source import Table
 from scumble.spec.spec import Spec
@@ -34,13 +34,13 @@ class Samples:
         return table.append_column(weight, pa.array((groups.size / self.sizes)[group]))
 
 
-def samples_of(table: Table, spec: Spec, profile: Profile, plan: Plan) -> Samples:
+def samples_of(table: Table, spec: Spec, profile: Profile, plan: SamplePlan) -> Samples:
     """The samples of an sps plan; refused where there are too many groups, or where nothing would be sampled."""
     ((name, domain),) = profile.domains.items()
     public = {n: spec.columns[n].coarsen for n in spec.published if n != name}
-    groups, merged = merge_columns(personal_groups(table, public, name, domain), plan.details["settings"])
+    groups, merged = merge_columns(personal_groups(table, public, name, domain), plan.settings)
     demand_groups(groups)
-    return Samples(groups, _sizes(groups, plan.details["sampling"]), merged)
+    return Samples(groups, _sizes(groups, plan.sampling), merged)
 
 
 def _sizes(groups: Groups, sampling: Sampling) -> Counts:

@@ -3,10 +3,12 @@
 import math
 
 from scumble.core.parameters import plain
+from scumble.mechanisms import mechanism
+from scumble.mechanisms.mechanism import Traits
+from scumble.mechanisms.words import LOCAL_DP
 from scumble.reporting.promises import belief
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject
-from scumble.reporting.words import LOCAL_DP, WITHOUT_COINS, words
 
 NIST, ISO = "NIST SP 800-226", "ISO/IEC 20889"
 
@@ -22,12 +24,12 @@ GENERALIZED = {
 def standards(subject: Subject) -> Section:
     """The section: a term, the standard it is from, and what it is here."""
     manifest = subject.manifest
-    said = words(manifest.mechanism)
+    said = mechanism(manifest.mechanism).words
     lines = [
         ("Unit of privacy", NIST, [said.unit]),
         ("Trust model", NIST, [said.trust]),
         ("Privacy parameters", NIST, [_parameters(subject)]),
-        ("Composition", NIST, [_composition(manifest.mechanism, manifest.randomness.keyed)]),
+        ("Composition", NIST, [_composition(mechanism(manifest.mechanism).traits, manifest.randomness.keyed)]),
         ("Techniques", ISO, [*said.techniques, *_generalized(subject)]),
         ("Formal model", ISO, [_model(subject)]),
         ("Attributes", ISO, _attributes(subject)),
@@ -43,8 +45,8 @@ def _parameters(subject: Subject) -> str:
     return f'ε = {math.log(found.factor):.4g}, {delta}. Smaller is more private; "What the number means" works it out.'
 
 
-def _composition(mechanism: str, keyed: bool) -> str:
-    if mechanism in WITHOUT_COINS:
+def _composition(traits: Traits, keyed: bool) -> str:
+    if traits.deterministic:
         return "No coins were drawn, and no bound is stated for several releases of the same people together."
     if keyed:
         return (
@@ -70,7 +72,7 @@ def _model(subject: Subject) -> str:
     guarantees = subject.manifest.guarantees
     if not guarantees:
         return "No model of the standard: no bound holds for this release."
-    model = words(subject.manifest.mechanism).model
+    model = mechanism(subject.manifest.mechanism).words.model
     if model == LOCAL_DP and not any("amplification" in g.kind for g in guarantees):
         return "No model of the standard: the bound is on the odds of single values."
     given = ", given parameters that were computed from the data" if subject.manifest.depends_on_data else ""

@@ -4,12 +4,13 @@ import math
 from dataclasses import dataclass
 
 from scumble.core.parameters import plain
+from scumble.mechanisms import mechanism
+from scumble.mechanisms.mechanism import Traits
 from scumble.reporting.numbers import share, up, whole
 from scumble.reporting.promises import OWN, belief, example, headline
 from scumble.reporting.section import Section
 from scumble.reporting.sections.questions import answered, integrity_answer
 from scumble.reporting.subject import Subject
-from scumble.reporting.words import KEYED, WITHOUT_COINS
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,10 @@ def tiles(subject: Subject) -> list[Tile]:
     return found
 
 
-def _again(mechanism: str) -> str:
-    if mechanism in KEYED:
+def _again(traits: Traits) -> str:
+    if traits.keyed_coins:
         return "Then with a key, or this privacy loss is added to the next one."
-    if mechanism in WITHOUT_COINS:
+    if traits.deterministic:
         return "No promise of one release covers what two of them tell together of those who came or left between them."
     return "This mechanism takes no key, so the privacy loss of each release is added to this one."
 
@@ -109,6 +110,6 @@ def _decide(subject: Subject) -> list[str]:
             "Some parameters were computed from the data and are public; what they tell is listed. Is that acceptable?"
         )
     if not manifest.randomness.keyed:
-        found.append(f"Will the same people be published again? {_again(manifest.mechanism)}")
+        found.append(f"Will the same people be published again? {_again(mechanism(manifest.mechanism).traits)}")
     found.append("Is each person one row? Otherwise the guarantee is per row, and weaker per person.")
     return found

@@ -1,0 +1,90 @@
+"""What a mechanism is: one declaration, from which every command takes what it needs. Nobody asks for its name.
+
+A mechanism is a folder (or a module) with a `MECHANISM`, and one line in the registry of `mechanisms/__init__.py`. What it plans and publishes with is
+loaded when it is used, so that a declaration can be read by who only opens a release.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from scumble.mechanisms.plan import Plan, Profile
+from scumble.mechanisms.words import Words
+from scumble.spec.spec import Model, NoSettings, Spec
+
+if TYPE_CHECKING:
+    from scumble.evaluate.settings import Setter
+    from scumble.publishing.expected_rows import Rows
+    from scumble.publishing.row_pipeline import Job, Printed
+    from scumble.sources.source import Table
+
+P = TypeVar("P", bound=Plan)
+
+AtPosterior = Callable[["Setter", float], Spec]
+"""The spec with which whoever believes the table's own shares believes no protected value with more than a level."""
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What commands, attacks and reports ask of a mechanism."""
+
+    needs_counts: bool = False
+    """It plans with the counts of the sensitive columns, which one scan gives it."""
+    columns_alike: bool = False
+    """It treats all published columns alike: none of them needs to be sensitive."""
+    in_groups: bool = False
+    """It publishes no number of a single row, or refuses to by itself."""
+    by_target: bool = False
+    """Its privacy is given by the target of the spec alone, so that one can be assumed where planning has none."""
+    keyed_coins: bool = False
+    """Its coins can be a function of a key, so that the same people are published alike again."""
+    stackable: bool = False
+    """Releases of several owners by one spec can be asked as one."""
+    sorted_rows: bool = False
+    """Rows are published in the order of their values; else in random order."""
+    deterministic: bool = False
+    """It has no coins and publishes the same of the same table always."""
+    unforeseen: str = ""
+    """Why the errors of answers are not foreseen before publishing, where they are not."""
+
+
+@dataclass(frozen=True)
+class Customary:
+    """The target and the settings that a mechanism with another promise than a posterior is compared at, where the spec does not say."""
+
+    target: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Mechanism(Generic[P]):
+    """A way to publish."""
+
+    name: str
+    form: str
+    """What a release looks like: a name of the registry of forms."""
+    words: Words
+    plan: Callable[[Profile, Spec], P]
+    publish: Callable[["Job"], "Printed"]
+    settings: type[Model] = NoSettings
+    traits: Traits = Traits()
+    at_posterior: AtPosterior | None = None
+    """How it is set to a posterior; None where it promises something else."""
+    variants: Mapping[str, AtPosterior] = field(default_factory=dict)
+    """Further ways to set it, each compared as a mechanism of its own, under a name of its own."""
+    advised: bool = False
+    """Whether `advise` searches among its settings."""
+    customary: Customary | None = None
+    foresee: "Callable[[Table, Spec, Profile, Any], Rows] | None" = None
+    """The rows before their coins, with what will be known of the release, where they are not the rows of the table."""
+
+
+def deferred(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is loaded when it is first called."""
+
+    def call(*words: Any, **named: Any) -> Any:
+        return getattr(import_module(module), name)(*words, **named)
+
+    call.__name__, call.__qualname__, call.__module__ = name, name, module
+    return call

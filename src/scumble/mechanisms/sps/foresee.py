@@ -1,0 +1,32 @@
+"""What a release of samples will be asked about: for forecasts, before a coin is flipped."""
+
+from functools import partial
+
+from scumble.mechanisms.plan import Profile
+from scumble.mechanisms.sps.plan import SamplePlan
+from scumble.mechanisms.sps.samples import samples_of
+from scumble.publishing.expected_rows import Rows
+from scumble.query.compile import Published
+from scumble.release.records import number_ends, representative
+from scumble.sources.source import Table
+from scumble.spec.spec import Spec
+
+
+def sampled_rows(table: Table, spec: Spec, found: Profile, plan: SamplePlan) -> Rows:
+    """The same for samples: of n rows s are published, each counting n/s, so that in sums of order k a row is to be expected
+    with (n/s)^(k - 1), as if it were published with that many copies.
+    """
+    ((name, domain),) = found.domains.items()
+    samples = samples_of(table, spec, found, plan)
+    weight = "copies" if plan.settings.duplicates else "weight"
+    merged = {column: partial(representative, records) for column, records in samples.merged.items()}
+    published = Published(
+        [*spec.published, weight],
+        found.domains,
+        plan.channels,
+        copies=weight,
+        sample=plan.sampling.least,
+        merged=merged,
+    )
+    ends = {column: numbers for column, records in samples.merged.items() if (numbers := number_ends(records))}
+    return samples.rows(name, domain.values, weight), published, ends
