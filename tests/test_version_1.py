@@ -1,0 +1,125 @@
+"""Releases of format version 1 that were published once and are kept: they open, answer, verify, audit and report as on their first day.
+
+tests/fixtures/v1/README.md says how they were made, and what expected.json holds.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import scumble
+from scumble import report
+from scumble.audit import audit
+from scumble.errors import ScumbleError
+from scumble.release.verify import verify
+
+KEPT = Path(__file__).parent / "fixtures" / "v1"
+RAW = KEPT / "raw.parquet"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((KEPT / "expected.json").read_text(encoding="utf-8"))
+FOLDERS = sorted(manifest.parent.name for manifest in KEPT.glob("*/manifest.json"))
+AUDITED = [name for name in FOLDERS if "audit" in EXPECTED[name]]
+REPORTED = [name for name in FOLDERS if "report" in EXPECTED[name]]
+
+NAMES = """uniform identity swapped fine_grain partitioned sps k_dgs noisy_counts columnized
+    anatomy frapp alpha_beta perturbed_generalization"""
+"""The mechanisms that version 1 began with."""
+
+SAME = {"unbiased": 1e-9, "likelihood": 1e-6}
+"""How far an answer may be from the kept one, relatively. Sums of floats depend on their order; the likelihood is climbed step by step."""
+
+
+def asked(release: scumble.Release, sql: str, method: str) -> dict[str, Any]:
+    """A question as expected.json keeps it: its rows and how each aggregate was found, or the class of the refusal."""
+    try:
+        answer = release.query(sql, level=0.95, method=method)
+    except ScumbleError as error:
+        return {"sql": sql, "method": method, "refused": type(error).__name__}
+    found = {estimate.name: estimate.method for estimate in answer.estimates}
+    return {"sql": sql, "method": method, "found": found, "rows": json.loads(json.dumps(answer.to_list(), default=str))}
+
+
+def checked(release: scumble.Release) -> list[list[Any]]:
+    """The checks of verify, each with whether it passed."""
+    return [[check.name, check.passed] for check in verify(release)]
+
+
+def attacked(folder: Path) -> list[list[str]]:
+    """The findings of an audit with the raw table, without their prose."""
+    return [[finding.attack, finding.question, finding.verdict] for finding in audit(folder, RAW)]
+
+
+def sections(folder: Path, out: Path, raw: Path | None) -> list[str]:
+    """The sections of a report, the external edition where there is no raw table."""
+    page = report.write(folder, out, raw=raw, external=raw is None)
+    return re.findall(r'<section id="([\w-]+)"', page.read_text(encoding="utf-8"))
+
+
+def same(found: Any, kept: Any, found_by: str) -> bool:
+    """Counts of what is public are whole and equal; other numbers are as near as SAME says."""
+    if not isinstance(found, float) or not isinstance(kept, float):
+        return type(found) is type(kept) and found == kept
+    if found_by == "exact" and kept.is_integer():
+        return found == kept
+    return math.isclose(found, kept, rel_tol=SAME.get(found_by, 1e-9), abs_tol=SAME.get(found_by, 1e-9))
+
+
+def differences(found: dict[str, Any], kept: dict[str, Any]) -> Iterator[str]:
+    """What an answer says otherwise than the kept one."""
+    for number, (now, then) in enumerate(zip(found["rows"], kept["rows"], strict=True)):
+        if list(now) != list(then):
+            yield f"row {number} has {list(now)}, and had {list(then)}"
+        for name, value in then.items():
+            how = kept["found"].get(re.sub("_(se|low|high|least|bound)$", "", name), "exact")
+            if not same(now.get(name), value, how):
+                yield f"row {number}, {name}: {now.get(name)!r}, and was {value!r}"
+
+
+@pytest.fixture(scope="module")
+def releases() -> dict[str, scumble.Release]:
+    """Each kept release, opened: its manifest is read and its files are held against their hashes."""
+    return {name: scumble.open(KEPT / name) for name in FOLDERS}
+
+
+def test_every_mechanism_is_kept(releases: dict[str, scumble.Release]) -> None:
+    """A release of every mechanism of version 1, with fresh secure coins, and all that is expected has a folder."""
+    assert set(EXPECTED) == set(FOLDERS)
+    assert set(NAMES.split()) == set(REPORTED) == {release.manifest.mechanism for release in releases.values()}
+    assert all(release.manifest.version == 1 and release.manifest.randomness.secure for release in releases.values())
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_kept_release_answers_as_it_did(name: str, releases: dict[str, scumble.Release]) -> None:
+    assert len(EXPECTED[name]["questions"]) >= 5
+    for kept in EXPECTED[name]["questions"]:
+        found = asked(releases[name], kept["sql"], kept["method"])
+        assert found.get("refused") == kept.get("refused"), kept["sql"]
+        if "rows" in kept:
+            assert found["found"] == kept["found"], kept["sql"]
+            assert not list(differences(found, kept)), kept["sql"]
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_kept_release_verifies(name: str, releases: dict[str, scumble.Release]) -> None:
+    assert checked(releases[name]) == EXPECTED[name]["verify"]
+    assert all(passed for _, passed in EXPECTED[name]["verify"])
+
+
+@pytest.mark.parametrize("name", AUDITED)
+def test_a_kept_release_is_audited_with_the_same_verdicts(name: str) -> None:
+    assert attacked(KEPT / name) == EXPECTED[name]["audit"]
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_a_kept_release_is_reported_in_both_editions(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sections are the same. Nothing is drawn: drawings depend on no version, and take their time."""
+    monkeypatch.setattr("scumble.report.figure.svg", lambda chart, alt: "")
+    for edition, raw in (("external", None), ("internal", RAW)):
+        found = sections(KEPT / name, tmp_path / f"{edition}.html", raw)
+        assert found == EXPECTED[name]["report"][edition]
