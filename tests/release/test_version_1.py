@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import scumble
-from scumble import report
-from scumble.audit import audit
-from scumble.errors import ScumbleError
+from scumble.auditing import audit
+from scumble.core.errors import ScumbleError
 from scumble.release.verify import verify
+from scumble.reporting import report
 
-KEPT = Path(__file__).parent / "fixtures" / "v1"
+KEPT = Path(__file__).parents[1] / "fixtures" / "v1"
 RAW = KEPT / "raw.parquet"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((KEPT / "expected.json").read_text(encoding="utf-8"))
 FOLDERS = sorted(manifest.parent.name for manifest in KEPT.glob("*/manifest.json"))
@@ -55,7 +55,7 @@ def attacked(folder: Path) -> list[list[str]]:
 
 def sections(folder: Path, out: Path, raw: Path | None) -> list[str]:
     """The sections of a report, the external edition where there is no raw table."""
-    page = report.write(folder, out, raw=raw, external=raw is None)
+    page = report(folder, out, raw=raw, external=raw is None)
     return re.findall(r'<section id="([\w-]+)"', page.read_text(encoding="utf-8"))
 
 
@@ -119,7 +119,7 @@ def test_a_kept_release_is_reported_in_both_editions(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sections are the same. Nothing is drawn: drawings depend on no version, and take their time."""
-    monkeypatch.setattr("scumble.report.figure.svg", lambda chart, alt: "")
+    monkeypatch.setattr("scumble.reporting.figure.svg", lambda chart, alt: "")
     for edition, raw in (("external", None), ("internal", RAW)):
         found = sections(KEPT / name, tmp_path / f"{edition}.html", raw)
         assert found == EXPECTED[name]["report"][edition]
