@@ -12,7 +12,7 @@ import numpy as np
 import scumble
 from benchmarks.measure import Figure, seconds
 from benchmarks.road import DISEASES
-from scumble.mechanisms import fine_grain, partition, plan
+from scumble.mechanisms import find_mechanism, fine_grain, partition
 from scumble.publishing.publish import profile
 from scumble.sources.source import read
 from scumble.spec.spec import ColumnSpec, Spec, Target
@@ -49,7 +49,7 @@ def planning(source: Path) -> Figure:
             connection.sql(f"SELECT disease, COUNT(*) FROM '{source}' GROUP BY 1").fetchall()
 
     def ours() -> None:
-        plan(profile(read(source), spec), spec)
+        find_mechanism(spec.mechanism).plan(profile(read(source), spec), spec)
 
     ours()
     mine, theirs = seconds(ours, group, repeat=9)

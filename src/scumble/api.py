@@ -16,7 +16,7 @@ from scumble.core.arrow_types import is_text
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.progress import Progress
-from scumble.mechanisms import mechanism as find_mechanism
+from scumble.mechanisms import find_mechanism
 from scumble.publishing.encode import published_type
 from scumble.publishing.keyed import read_key
 from scumble.publishing.row_pipeline import Coinage

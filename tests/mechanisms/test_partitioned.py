@@ -13,10 +13,11 @@ import scumble
 from scumble.core.coins import Coins
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, TableError
-from scumble.mechanisms import Profile, plan
 from scumble.mechanisms.checks import holds
 from scumble.mechanisms.partitioned.partitioning import partition
+from scumble.mechanisms.partitioned.plan import plan
 from scumble.mechanisms.partitioned.subtables import Subtables, deal
+from scumble.mechanisms.plan import Profile
 from scumble.privacy import posteriors
 from scumble.privacy.values import fall, rise, worst_posteriors
 from scumble.release.verify import verify

@@ -13,7 +13,7 @@ from reported import KINDS, made
 import scumble
 from scumble.auditing import audit
 from scumble.core.errors import ParameterError, ReleaseError, SchemaError
-from scumble.mechanisms import REGISTRY, mechanism
+from scumble.mechanisms import REGISTRY, find_mechanism
 from scumble.reporting import report
 
 OUTSIDE = re.compile(
@@ -58,7 +58,7 @@ def test_every_mechanism_has_a_sound_page(tmp_path: Path, kind: str, internal: b
 
 
 def test_there_are_words_for_every_mechanism() -> None:
-    assert all(mechanism(name).words.plain for name in REGISTRY)
+    assert all(find_mechanism(name).words.plain for name in REGISTRY)
 
 
 def test_the_summary_says_what_the_publisher_chose(tmp_path: Path) -> None:

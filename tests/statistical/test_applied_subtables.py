@@ -11,8 +11,9 @@ from scipy.stats import chi2
 
 from scumble.core.channel import Channel
 from scumble.core.entropy import Entropy
-from scumble.mechanisms import Profile, plan
+from scumble.mechanisms.partitioned.plan import plan
 from scumble.mechanisms.partitioned.subtables import Subtables
+from scumble.mechanisms.plan import Profile
 from scumble.spec.spec import ColumnSpec, Spec, Target
 
 COUNTS = np.array([12, 8, 6, 5, 4, 3, 1, 1, 1, 1]) * 50_000

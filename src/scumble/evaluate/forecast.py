@@ -24,7 +24,7 @@ from scumble.core.parameters import confidence
 from scumble.engines.duckdb.engine import Memory
 from scumble.engines.engine import Engine
 from scumble.evaluate.forecast_card import card
-from scumble.mechanisms import mechanism
+from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.breach import breach_limit
 from scumble.privacy.reconstructability import condition_number, rows_needed
@@ -86,7 +86,7 @@ class Forecast(Shown):
 
 def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
     """What publishing the table by the spec will give. The table is held in memory."""
-    chosen = mechanism(spec.mechanism)
+    chosen = find_mechanism(spec.mechanism)
     spec, told = assumed(spec.for_schema(table.schema, all_alike=chosen.traits.columns_alike), table)
     found = profile(table, spec)
     plan = chosen.plan(found, spec)

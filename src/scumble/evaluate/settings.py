@@ -17,7 +17,7 @@ from typing import Any
 from scumble.core.channel import gamma_bound
 from scumble.core.errors import InputError, ParameterError, did_you_mean
 from scumble.evaluate.attacker import Attacker, Beliefs
-from scumble.mechanisms import mechanism
+from scumble.mechanisms import find_mechanism
 from scumble.mechanisms import names as registered
 from scumble.mechanisms.mechanism import AtPosterior, Customary
 from scumble.mechanisms.plan import Plan, Profile
@@ -66,13 +66,13 @@ class Setter:
 
     def own(self, name: str) -> Setting:
         """A mechanism with another promise, as the spec sets it or as is customary."""
-        usual = mechanism(name).customary or Customary(self.spec.privacy.model_dump(exclude_none=True))
+        usual = find_mechanism(name).customary or Customary(self.spec.privacy.model_dump(exclude_none=True))
         spec = self.spec if self.spec.mechanism == name else self._with(name, dict(usual.target), dict(usual.settings))
         return self._setting(name, spec, self.plan(spec), None)
 
     def plan(self, spec: Spec) -> Plan:
         """The plan of a spec for this table."""
-        chosen = mechanism(spec.mechanism)
+        chosen = find_mechanism(spec.mechanism)
         domains = {} if chosen.traits.columns_alike else self.profile.domains
         made: Plan = chosen.plan(Profile(domains, self.profile.from_data, self.profile.counts), spec)
         return made
@@ -85,7 +85,7 @@ class Setter:
             self.attacker.beliefs(plan),
             plan.parameters,
             plan.guarantees[0].statement if plan.guarantees else "nothing",
-            mechanism(plan.mechanism).traits.deterministic,
+            find_mechanism(plan.mechanism).traits.deterministic,
         )
 
     def _with(self, mechanism: str, target: dict[str, Any], settings: dict[str, Any] | None = None) -> Spec:
@@ -169,7 +169,7 @@ class Setter:
 def levels_of() -> dict[str, AtPosterior]:
     """How each mechanism, and each variant of one, is set to a posterior: those that promise one."""
     found: dict[str, AtPosterior] = {}
-    for each in (mechanism(name) for name in registered()):
+    for each in (find_mechanism(name) for name in registered()):
         if each.at_posterior is not None:
             found |= {each.name: each.at_posterior, **each.variants}
     return found
@@ -177,7 +177,7 @@ def levels_of() -> dict[str, AtPosterior]:
 
 def advised() -> list[str]:
     """The mechanisms and variants that advice searches among."""
-    chosen = [each for name in registered() if (each := mechanism(name)).advised]
+    chosen = [each for name in registered() if (each := find_mechanism(name)).advised]
     return [name for each in chosen for name in (each.name, *each.variants)]
 
 

@@ -12,8 +12,6 @@ from scumble.core.errors import ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from scumble.mechanisms.mechanism import Mechanism
-    from scumble.mechanisms.plan import Plan, Profile
-    from scumble.spec.spec import Spec
 
 REGISTRY: dict[str, str] = {
     "uniform": "scumble.mechanisms.uniform",
@@ -39,7 +37,7 @@ PURE = {
 }
 """Planning as functions of counts, apart from tables and files, and the modules that have them."""
 
-__all__ = ["REGISTRY", "mechanism", "names", "plan", *PURE]
+__all__ = ["REGISTRY", "find_mechanism", "names", *PURE]
 
 
 def names() -> list[str]:
@@ -47,19 +45,13 @@ def names() -> list[str]:
     return list(dict.fromkeys([*REGISTRY, *_elsewhere()]))
 
 
-def mechanism(name: str) -> "Mechanism[Any]":
+def find_mechanism(name: str) -> "Mechanism[Any]":
     """The mechanism of a name."""
     module = REGISTRY.get(name) or _elsewhere().get(name)
     if module is None:
         raise ParameterError(f"there is no mechanism {name!r}{did_you_mean(name, names())}")
     found: Mechanism[Any] = import_module(module).MECHANISM
     return found
-
-
-def plan(profile: "Profile", spec: "Spec") -> "Plan":
-    """The plan of the mechanism that the spec names."""
-    made: Plan = mechanism(spec.mechanism).plan(profile, spec)
-    return made
 
 
 def _elsewhere() -> dict[str, str]:

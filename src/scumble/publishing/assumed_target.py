@@ -8,7 +8,7 @@ Nothing is published by it: a number that was taken from the table would tell of
 
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number, plain
-from scumble.mechanisms import mechanism
+from scumble.mechanisms import find_mechanism
 from scumble.publishing.publish import profile, value_counts
 from scumble.sources.source import Table
 from scumble.spec.spec import Spec, Target
@@ -21,7 +21,7 @@ def assumed(spec: Spec, table: Table) -> tuple[Spec, list[str]]:
     """The spec with a target that can be planned with, and what was taken for granted."""
     target = spec.privacy
     own = all(spec.columns[name].privacy is not None for name in spec.sensitive)
-    if own or not mechanism(spec.mechanism).traits.by_target or table.once:
+    if own or not find_mechanism(spec.mechanism).traits.by_target or table.once:
         return spec, []
     if not target.given:
         told = f"the spec does not say how private: gamma = {MODEST} is taken here, and publish wants it said"

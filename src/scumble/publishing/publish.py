@@ -17,7 +17,7 @@ from scumble.core.atomic import whole_folder
 from scumble.core.domain import Domain, count_gaps
 from scumble.core.errors import NotOnGrid, ParameterError, ReleaseError, SchemaError, TableError
 from scumble.core.progress import Progress
-from scumble.mechanisms import mechanism, names
+from scumble.mechanisms import find_mechanism, names
 from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.guarantee import CONDITIONS, KEYED, Guarantee
@@ -35,7 +35,7 @@ def profile(table: Table, spec: Spec) -> Profile:
     """The domains of the sensitive columns: declared, or read off the table where the spec says so."""
     kinds = {name: published_type(table.schema.field(name).type) for name in spec.sensitive}
     unknown = [name for name in spec.sensitive if not spec.columns[name].has_domain]
-    traits = mechanism(spec.mechanism).traits
+    traits = find_mechanism(spec.mechanism).traits
     if traits.columns_alike:
         declared = [name for name in spec.sensitive if spec.columns[name].has_domain]
         return Profile({name: spec.columns[name].domain(name, kinds[name]) for name in declared})
@@ -100,7 +100,7 @@ def publish_table(
 
 
 def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None) -> Plan:
-    chosen = mechanism(spec.mechanism)
+    chosen = find_mechanism(spec.mechanism)
     spec = spec.for_schema(table.schema, all_alike=chosen.traits.columns_alike)
     demand_free(out, overwrite)
     _demand_keyed(chosen, coinage)
@@ -137,7 +137,7 @@ def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: b
 def _demand_keyed(chosen: Mechanism[Any], coinage: Coinage) -> None:
     """A keyed coin belongs to a row: where coins belong to groups, tuples or the whole table, another row changes them all."""
     if coinage.key is not None and not chosen.traits.keyed_coins:
-        able = [name for name in names() if mechanism(name).traits.keyed_coins]
+        able = [name for name in names() if find_mechanism(name).traits.keyed_coins]
         raise ParameterError(
             f"coins by key are for {' and '.join(able)}; those of {chosen.name} belong to no single row, so that another row changes them all"
         )

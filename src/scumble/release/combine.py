@@ -15,7 +15,7 @@ from sqlglot import exp
 from scumble.core.errors import ReleaseError
 from scumble.engines.duckdb.engine import DuckDB
 from scumble.engines.engine import TABLE, Engine
-from scumble.mechanisms import mechanism
+from scumble.mechanisms import find_mechanism
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord
 from scumble.release.release import Release
@@ -70,7 +70,7 @@ def join(parts: Sequence[Release], on: str) -> Combined:
 
 
 def _demand_same(path: Path, one: Manifest, other_path: Path, other: Manifest) -> None:
-    if one.mechanism != other.mechanism or not mechanism(one.mechanism).traits.stackable:
+    if one.mechanism != other.mechanism or not find_mechanism(one.mechanism).traits.stackable:
         kinds = one.mechanism if one.mechanism == other.mechanism else f"{one.mechanism} and {other.mechanism}"
         raise ReleaseError(
             f"{path.name!r} and {other_path.name!r} ({kinds}) cannot be asked together; rows are put together where every owner "

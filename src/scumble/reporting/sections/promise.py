@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scumble.mechanisms import mechanism
+from scumble.mechanisms import find_mechanism
 from scumble.release.manifest import Manifest
 from scumble.reporting.promises import Parameter, parameters, sentence
 from scumble.reporting.section import Section
@@ -38,7 +38,7 @@ def promise(subject: Subject) -> Section:
 
 def _coins(manifest: Manifest) -> str:
     """Where chance came from, and what it decided."""
-    if mechanism(manifest.mechanism).traits.deterministic:
+    if find_mechanism(manifest.mechanism).traits.deterministic:
         order = ", save for the order of its rows" if manifest.order == "shuffled" else ""
         return f"No coin was flipped: the same table gives the same release by these rules{order}."
     keyed = "keyed, so that the same person with the same value keeps the same published value"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scumble.mechanisms import mechanism
+from scumble.mechanisms import find_mechanism
 from scumble.release.describe import published as how
 from scumble.reporting.figure import text
 from scumble.reporting.section import Section
@@ -55,7 +55,7 @@ def published(subject: Subject) -> Section:
         {
             "columns": columns,
             "more_columns": len(manifest.columns) - len(columns),
-            "plain": mechanism(manifest.mechanism).words.plain,
+            "plain": find_mechanism(manifest.mechanism).words.plain,
             "tables": [(t.name, t.rows, _listed([text(a) for a in t.attributes])) for t in tables[:MOST_GROUPS]],
             "more_tables": max(0, len(tables) - MOST_GROUPS),
             "merged": {name: groups[:MOST_GROUPS] for name, groups in merged.items() if groups},

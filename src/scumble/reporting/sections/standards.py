@@ -3,7 +3,7 @@
 import math
 
 from scumble.core.parameters import plain
-from scumble.mechanisms import mechanism
+from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.mechanism import Traits
 from scumble.mechanisms.words import LOCAL_DP
 from scumble.reporting.promises import belief
@@ -24,12 +24,12 @@ GENERALIZED = {
 def standards(subject: Subject) -> Section:
     """The section: a term, the standard it is from, and what it is here."""
     manifest = subject.manifest
-    said = mechanism(manifest.mechanism).words
+    said = find_mechanism(manifest.mechanism).words
     lines = [
         ("Unit of privacy", NIST, [said.unit]),
         ("Trust model", NIST, [said.trust]),
         ("Privacy parameters", NIST, [_parameters(subject)]),
-        ("Composition", NIST, [_composition(mechanism(manifest.mechanism).traits, manifest.randomness.keyed)]),
+        ("Composition", NIST, [_composition(find_mechanism(manifest.mechanism).traits, manifest.randomness.keyed)]),
         ("Techniques", ISO, [*said.techniques, *_generalized(subject)]),
         ("Formal model", ISO, [_model(subject)]),
         ("Attributes", ISO, _attributes(subject)),
@@ -72,7 +72,7 @@ def _model(subject: Subject) -> str:
     guarantees = subject.manifest.guarantees
     if not guarantees:
         return "No model of the standard: no bound holds for this release."
-    model = mechanism(subject.manifest.mechanism).words.model
+    model = find_mechanism(subject.manifest.mechanism).words.model
     if model == LOCAL_DP and not any("amplification" in g.kind for g in guarantees):
         return "No model of the standard: the bound is on the odds of single values."
     given = ", given parameters that were computed from the data" if subject.manifest.depends_on_data else ""

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from scumble.core.parameters import plain
-from scumble.mechanisms import mechanism
+from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.mechanism import Traits
 from scumble.reporting.numbers import share, up, whole
 from scumble.reporting.promises import OWN, belief, example, headline
@@ -110,6 +110,6 @@ def _decide(subject: Subject) -> list[str]:
             "Some parameters were computed from the data and are public; what they tell is listed. Is that acceptable?"
         )
     if not manifest.randomness.keyed:
-        found.append(f"Will the same people be published again? {_again(mechanism(manifest.mechanism).traits)}")
+        found.append(f"Will the same people be published again? {_again(find_mechanism(manifest.mechanism).traits)}")
     found.append("Is each person one row? Otherwise the guarantee is per row, and weaker per person.")
     return found
