@@ -36,6 +36,8 @@ def ask(sql: str, published: Published, engine: Engine, level: Any, method: str 
 
 def answer(question: Question, found: Whole, level: float, method: str = "unbiased") -> Estimates:
     """Estimates from sums."""
+    if not len(found.cells.groups):
+        return _no_groups(question, found, level, method)
     z = NormalDist().inv_cdf(0.5 + level / 2)
     estimates = [_estimate(a, question, found, z) for a in question.query.aggregates]
     how: list[str] = []
@@ -53,6 +55,14 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
             "an average is unbounded where its group may be empty: the release cannot tell its size from 0"
         )
     return told
+
+
+def _no_groups(question: Question, found: Whole, level: float, method: str) -> Estimates:
+    """GROUP BY over no rows: an answer without lines."""
+    names, none = [output.name for output in question.query.outputs], np.zeros(0)
+    told = "exact" if question.exact else method
+    estimates = [Estimate(a.name, none, none, none, none, told) for a in question.query.aggregates]
+    return Estimates(names, _group_columns(question, found), estimates, level, list(question.conditions.notes))
 
 
 def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) -> Estimate:
