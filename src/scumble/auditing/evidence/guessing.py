@@ -25,7 +25,7 @@ from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.cells import Cells
 from scumble.auditing.evidence.exhibit import Codes
 from scumble.auditing.evidence.law import Law
-from scumble.auditing.evidence.parts import Judged, Sum, Terms, columns_of, summed, worst
+from scumble.auditing.evidence.parts import Judged, Sum, Terms, at_most_one, columns_of, summed, worst
 
 
 def in_known_rows(
@@ -74,7 +74,7 @@ def _in_groups(case: Case, name: str, truth: Codes, law: Law) -> tuple[Terms, Te
     part = cells.times / n[cells.group]
     chance = (1 - p[cells.value]) * part
     chance = r[cells.value] * np.bincount(cells.group, weights=chance, minlength=groups.count)[cells.group]
-    chance += p[cells.value] * part
+    chance = at_most_one(chance + p[cells.value] * part)
     first, second = (np.bincount(cells.group, weights=chance * part**power, minlength=groups.count) for power in (1, 2))
     rows = np.where(seen, s, 1)
     there, each = seen[cells.group], cells.times / rows[cells.group]

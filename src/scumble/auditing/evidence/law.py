@@ -40,12 +40,12 @@ class Law:
         guess = self.guesses()
         face = np.arange(len(self.prior))[np.newaxis, :]
         right = self.prior[guess] * np.take_along_axis(self.share * (1 - self.keep), guess, 1) * self.draw
-        return float((right + np.where(guess == face, self.prior * self.share * self.keep, 0)).sum())
+        return min(1.0, float((right + np.where(guess == face, self.prior * self.share * self.keep, 0)).sum()))
 
     @property
     def face_value(self) -> float:
         """The share of published values that are the true ones."""
-        return float((self.prior * self.share * (self.keep + (1 - self.keep) * self.draw)).sum())
+        return min(1.0, float((self.prior * self.share * (self.keep + (1 - self.keep) * self.draw)).sum()))
 
     def same_channel(self, other: "Law") -> bool:
         """Whether values are kept and redrawn alike, in one table each: keyed coins are then the same coins."""

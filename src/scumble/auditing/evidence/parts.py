@@ -37,6 +37,7 @@ class Sum:
     @classmethod
     def of_chances(cls, hits: float, chance: Numbers, of: str = "") -> "Sum":
         """Among people who are hits each for himself, with these chances."""
+        chance = at_most_one(chance)
         return cls(hits, float(chance.sum()), float((chance * (1 - chance)).sum()), len(chance), of=of)
 
 
@@ -97,6 +98,7 @@ class Terms:
     @classmethod
     def of_chances(cls, hits: npt.NDArray[np.bool_], chance: Numbers) -> "Terms":
         """Rows of one person each, who are hits with these chances."""
+        chance = at_most_one(chance)
         return cls(hits.astype(np.float64), chance, chance * (1 - chance), np.ones(len(hits)))
 
     def whole(self) -> Sum:
@@ -119,6 +121,15 @@ class Terms:
             Sum(float(hits[k]), float(expected[k]), float(variance[k]), float(people[k]), self.largest, named(k))
             for k in frequent(people)
         ]
+
+
+def at_most_one(chance: Numbers) -> Numbers:
+    """Probabilities, of which the last bit of a sum may say 1 + 4e-16: what is certain would have a variance below 0.
+
+    >>> at_most_one(np.array([0.25, 1 + 4e-16])).tolist()
+    [0.25, 1.0]
+    """
+    return np.asarray(np.minimum(chance, 1.0))
 
 
 def summed(codes: Codes, weights: Numbers, count: int) -> Numbers:
