@@ -86,6 +86,15 @@ def test_an_unknown_field_is_refused_not_skipped(copy: Path) -> None:
         scumble.open(copy)
 
 
+def test_a_mechanism_that_this_software_does_not_know_is_refused(copy: Path) -> None:
+    """Its rows follow a law of their own, which answers by another one would miss."""
+    reseal(copy, mechanism="uniform_with_a_twist")
+    with pytest.raises(
+        ReleaseError, match="'uniform_with_a_twist', which this scumble does not know; get a newer scumble"
+    ):
+        scumble.open(copy)
+
+
 def test_a_column_that_was_not_perturbed_is_found(publish_simply: Publish, patients: pa.Table, tmp_path: Path) -> None:
     """The manifest says p = 0.2; the data is the raw column, whose rare value is far rarer than replacement makes it."""
     release = publish_simply(out=tmp_path / "r", retain=0.2)

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from scumble.core.channel import Channel
 from scumble.core.domain import Domain
 from scumble.core.errors import ChangedRelease, ReleaseError
+from scumble.mechanisms import PLANNERS
 from scumble.privacy.guarantee import Guarantee
 from scumble.release.records import ColumnRecord, CountedRecord, FileRecord, Randomness, SamplingRecord
 from scumble.spec.problems import first_problem
@@ -140,6 +141,10 @@ def read_manifest(folder: Path) -> Manifest:
     if _text(document) != text:
         raise ChangedRelease(
             f"{NAME} of {folder.name!r} was changed after it was written; get the release again from its publisher"
+        )
+    if document.get("mechanism") not in PLANNERS:  # another law holds for its rows, and ours would give wrong answers
+        raise ReleaseError(
+            f"the release was made by the mechanism {document.get('mechanism')!r}, which this scumble does not know; get a newer scumble"
         )
     try:
         return Manifest.model_validate(document)
