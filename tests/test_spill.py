@@ -12,7 +12,7 @@ import pytest
 
 import scumble
 from scumble.engines import connection as engine
-from scumble.engines.connection import connect, spilling_into
+from scumble.engines.duckdb.connection import connect, spilling_into
 
 TOO_MUCH = "CREATE TEMP TABLE t AS SELECT range AS i, hash(range) AS h FROM range(8_000_000)"
 
@@ -77,7 +77,7 @@ def test_publishing_spills_beside_the_release_and_asking_into_the_private_folder
 
 
 def test_the_private_folder_is_gone_when_python_ends() -> None:
-    code = "from scumble.engines.connection import connect, _private; connect(); print(_private())"
+    code = "from scumble.engines.duckdb.connection import connect, _private; connect(); print(_private())"
     place = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert place
     assert not Path(place).exists()

@@ -72,7 +72,7 @@ def publish(
     domain_from_data  take domains that are not declared from the data; the manifest will say so
     key, id     coins by key (bytes or a file) and id column, for repeated publication of the same people
     seed        INSECURE repeatable coins, for tests; the manifest will say so
-    overwrite   replace a release that has this name, once the new one is whole
+    overwrite   replace a release that has this name, once the new one is whole; a folder with anything else in it is kept
     progress    called as progress(done, of) while rows are read and written; of is None where nobody knows how many there are
     """
     from scumble.publishing.publish import publish_table  # opening and asking need none of it

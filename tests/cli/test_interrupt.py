@@ -218,7 +218,7 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
 def test_a_folder_takes_the_place_of_another(tmp_path: Path) -> None:
     path = tmp_path / "r"
     for text in ("one", "two"):
-        with whole_folder(path, overwrite=True) as folder:
+        with whole_folder(path, lambda former: [each.name for each in former.iterdir()]) as folder:
             (folder / text).write_text(text)
     with pytest.raises(scumble.core.errors.InputError, match="is kept"), whole_folder(path):
         pass

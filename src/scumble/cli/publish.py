@@ -66,7 +66,9 @@ def command(
     insecure_seed: Annotated[
         int | None, typer.Option(help="INSECURE: repeatable coins, for tests; the manifest will say so.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release that exists.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a release that exists, if nothing else is in its folder.")
+    ] = False,
 ) -> None:
     """Publish a table: sensitive columns perturbed, with a manifest that tells how."""
     from scumble.api import publish

@@ -24,12 +24,16 @@ def command(
         bool, typer.Option("--compare", help="With --raw: try other mechanisms at the same privacy; takes longer.")
     ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path("report.html"),
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace a file that is no report; an earlier report is replaced anyhow."),
+    ] = False,
 ) -> None:
     """Write the report of a release as one HTML page: what it promises, what attacks get, how exact answers are."""
 
     from scumble.reporting import report
 
     with progress_bar("report") as progress:
-        path = report(release, out, raw=raw, external=external, compare=compare, progress=progress)
+        path = report(release, out, raw=raw, external=external, compare=compare, overwrite=overwrite, progress=progress)
     edition = "internal edition, not for publication" if raw is not None else "external edition"
     print(f"{path}: {edition}, {path.stat().st_size / 1000:,.0f} kB, one file that loads nothing")

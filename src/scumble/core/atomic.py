@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,13 +34,18 @@ def undisturbed() -> Iterator[None]:
 
 
 @contextmanager
-def whole_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """A folder to write into. It takes the name, and the place of a folder that may be overwritten, when all went well; and is gone when not."""
+def whole_folder(path: Path, former: Callable[[Path], Iterable[str]] | None = None) -> Iterator[Path]:
+    """A folder to write into. It takes the name when all went well, and is gone when not.
+
+    former  names all files of a folder that may be overwritten, or refuses: these are removed, and nothing else ever is
+    """
     with _aside(path) as folder:
         yield folder
         folder.chmod(0o755)
+        # asked when all is written: meanwhile somebody may have put a file there
+        names = former(path) if former is not None and path.exists() else None
         with undisturbed():
-            _take_place(folder, path, overwrite)
+            _take_place(folder, path, names)
 
 
 @contextmanager
@@ -73,13 +78,27 @@ def _made(path: Path) -> Path:
         raise InputError(f"{str(path)!r} cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
-def _take_place(folder: Path, path: Path, overwrite: bool) -> None:
+def _take_place(folder: Path, path: Path, names: Iterable[str] | None) -> None:
     if not path.exists():
         folder.rename(path)
         return
-    if not overwrite:
+    if names is None:
         raise InputError(f"{str(path)!r} was made by somebody else meanwhile, and is kept; choose another name")
-    former = folder.with_name(f"{folder.name}.former")
-    path.rename(former)
+    aside = folder.with_name(f"{folder.name}.former")
+    path.rename(aside)
     folder.rename(path)
-    shutil.rmtree(former)
+    _remove(aside, names)
+
+
+def _remove(folder: Path, names: Iterable[str]) -> None:
+    """The named files, and the folders that are empty then."""
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    within = sorted((each for each in folder.rglob("*") if each.is_dir()), reverse=True)
+    try:
+        for each in [*within, folder]:
+            each.rmdir()
+    except OSError:
+        raise InputError(
+            f"the new folder is in place; what somebody put into the former one is in {str(folder)!r}"
+        ) from None

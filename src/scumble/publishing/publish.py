@@ -15,9 +15,9 @@ import pyarrow as pa
 from scumble import __version__
 from scumble.core.atomic import whole_folder
 from scumble.core.domain import Domain, count_gaps
-from scumble.core.errors import NotOnGrid, ParameterError, ReleaseError, SchemaError, TableError
+from scumble.core.errors import NotOnGrid, ParameterError, SchemaError, TableError
 from scumble.core.progress import Progress
-from scumble.engines.connection import spilling_into
+from scumble.engines.duckdb.connection import spilling_into
 from scumble.mechanisms import find_mechanism, names
 from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
@@ -28,6 +28,7 @@ from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
 from scumble.release.readme import readme
 from scumble.release.records import Randomness
+from scumble.release.replace import demand_free, former_files
 from scumble.sources.source import ParquetTable, Table
 from scumble.spec.spec import Spec
 
@@ -103,7 +104,7 @@ def publish_table(
 def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None) -> Plan:
     chosen = find_mechanism(spec.mechanism)
     spec = spec.for_schema(table.schema, all_alike=chosen.traits.columns_alike)
-    demand_free(out, overwrite)
+    demand_free(out, overwrite, table.files)
     _demand_keyed(chosen, coinage)
     found = profile(table, spec)
     if coinage.key is not None and found.from_data:
@@ -111,7 +112,7 @@ def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: b
             f"coins by key need a declared domain for {found.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
         )
     plan: Plan = chosen.plan(found, spec)
-    with whole_folder(out, overwrite=overwrite) as folder, spilling_into(folder):
+    with whole_folder(out, former_files if overwrite else None) as folder, spilling_into(folder):
         job = Job(table, spec, found, plan, coinage, folder, progress or (lambda done, of: None))
         printed = chosen.publish(job)
         manifest = Manifest(
@@ -158,15 +159,3 @@ def _randomness(coinage: Coinage) -> Randomness:
     if coinage.entropy.secure:
         return Randomness(source="operating system, AES-256-CTR", secure=True, keyed=keyed)
     return Randomness(source="seeded: INSECURE, for tests only", secure=False, keyed=keyed)
-
-
-def demand_free(out: Path, overwrite: bool) -> None:
-    """An existing folder is kept, unless it is a release and the caller said so."""
-    if not out.exists():
-        if not out.absolute().parent.is_dir():
-            raise ReleaseError(f"there is no folder {str(out.absolute().parent)!r} to write the release into")
-        return
-    if not overwrite:
-        raise ReleaseError(f"{str(out)!r} exists and is kept; choose another name, or say --overwrite (overwrite=True)")
-    if not (out / NAME).exists():
-        raise ReleaseError(f"{str(out)!r} exists and is not a release, so it is kept; choose another name")

@@ -11,6 +11,10 @@ from scumble.release.release import Release, open_release
 
 __all__ = ["report", "require"]
 
+MARK = '<meta name="generator" content="scumble report">'
+MARKED_WITHIN = 2000
+"""What tells our page from any other file, and how near to its beginning in bytes."""
+
 
 def require() -> None:
     """What the page is drawn with has to be installed; what is missing is named, with the line that installs it."""
@@ -25,6 +29,7 @@ def report(
     raw: Any = None,
     external: bool = False,
     compare: bool = False,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Path:
     """Writes the report of a release as one HTML file, and returns its path.
@@ -34,6 +39,7 @@ def report(
     raw       the table that the release was made from: the page becomes the internal edition, with the truth beside the estimates
     external  says that the page may be published beside the release; then raw is refused
     compare   in the internal edition: publish the raw table by other mechanisms at the same privacy, and show what each costs; takes longer
+    overwrite  replace a file that is no report; an earlier report is replaced anyhow
     progress  called with (done, of) as sections are finished
     """
     require()
@@ -49,14 +55,14 @@ def report(
 
     opened = release if isinstance(release, Release) else open_release(release)
     path = Path(out)
-    _refuse_place(path, opened)
+    _refuse_place(path, opened, overwrite)
     text = render(Subject(opened, None if raw is None else read_raw(raw, opened.manifest), compare), progress)
     with whole_file(path) as aside:
         aside.write_text(text, encoding="utf-8")
     return path
 
 
-def _refuse_place(path: Path, release: Release) -> None:
+def _refuse_place(path: Path, release: Release, overwrite: bool) -> None:
     if path.is_dir():
         raise ParameterError(f"{str(path)!r} is a folder; name the file to write, report.html say")
     if not path.parent.is_dir():
@@ -65,3 +71,13 @@ def _refuse_place(path: Path, release: Release) -> None:
         raise ParameterError(
             "the folder of a release holds what its manifest lists and nothing else; write the report beside it, outside of the release's folder"
         )
+    if path.exists() and not overwrite and not _is_report(path):
+        raise ParameterError(
+            f"{str(path)!r} exists and is no report of scumble, so it is kept; choose another name, or say --overwrite (overwrite=True)"
+        )
+
+
+def _is_report(path: Path) -> bool:
+    """Whether a file begins as our page does."""
+    with path.open("rb") as file:
+        return MARK.encode() in file.read(MARKED_WITHIN)

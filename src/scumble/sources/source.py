@@ -31,6 +31,8 @@ class Table(Protocol):
     schema: pa.Schema
     rows: int | None
     """How many rows there are, where that is known without reading them."""
+    files: Sequence[Path]
+    """The files that it is read from; none where it is in memory."""
     once: bool
     """Whether it is a stream that can be read a single time."""
 
@@ -138,6 +140,7 @@ class CsvTable:
     once = False
 
     def __init__(self, path: Path, text: Sequence[str]) -> None:
+        self.files: Sequence[Path] = [path]
         self._path = path
         self._text = text
         self.rows: int | None = None
@@ -160,6 +163,8 @@ class CsvTable:
 
 class FrameTable:
     """A data frame, or a stream of Arrow batches."""
+
+    files: Sequence[Path] = ()
 
     def __init__(self, frame: Any) -> None:
         from scumble.engines.duckdb.engine import demand_names

@@ -12,8 +12,8 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.engines.connection import connect
 from scumble.engines.duckdb.complaint import refusal
+from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.sql import parquet, quoted
 

@@ -8,8 +8,8 @@ import duckdb
 import pyarrow as pa
 
 from scumble.core.errors import TableError
-from scumble.engines.connection import connect
 from scumble.engines.duckdb.coded import coded_tuples
+from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.sql import listed, parquet
 

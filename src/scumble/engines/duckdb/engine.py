@@ -12,8 +12,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.core.errors import TableError, did_you_mean
-from scumble.engines.connection import connect
 from scumble.engines.duckdb.complaint import refusal
+from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.decimals import decimal_commas
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.duckdb.tally import tally

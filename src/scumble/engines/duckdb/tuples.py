@@ -15,8 +15,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.core.domain import Domain
-from scumble.engines.connection import connect
 from scumble.engines.duckdb.complaint import refusal
+from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.counting import COUNT
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.sql import listed, parquet, quoted
