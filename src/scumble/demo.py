@@ -157,7 +157,7 @@ def run(out: Path, rows: int) -> None:
         f"{out / 'patients.release'}: each disease kept with probability {kept:.3f}, else one of {len(DISEASES)} at random",
         markup=False,
     )
-    say(f"guaranteed: {release.manifest.guarantees[0].statement}", markup=False)
+    say(f"guaranteed: {release.terms.guarantees[0].statement}", markup=False)
     held: list[bool] = []
     for title, sql in QUESTIONS:
         say(f"\n{title}", style="bold")

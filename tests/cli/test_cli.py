@@ -70,7 +70,7 @@ def test_the_whole_road(csv: Path) -> None:
     assert set(rows[0]) == {"sex", "disease"} | {
         f"{a}{s}" for a in ("patients", "cost") for s in ("", "_se", "_low", "_high")
     }
-    assert run("verify", "flu.release").count("ok  ") == 7
+    assert run("verify", "flu.release").count("ok  ") == 11
     assert json.loads(run("verify", "flu.release", "--format", "json"))[0]["passed"]
     assert json.loads(run("show", "flu.release", "--format", "json"))["unique_rows"] > 0
 

@@ -125,7 +125,7 @@ def test_verify_finds_a_crowd_that_is_too_small(people: pa.Table) -> None:
     assert release.manifest.counted is not None
     forged = release.manifest.model_copy(update={"counted": release.manifest.counted.model_copy(update={"k": 4000})})
     failed = {check.name for check in verify(Release(release.path, forged)) if not check.passed}
-    assert failed == {"crowds", "parameters"}
+    assert failed == {"crowds", "guarantee"}
 
 
 @pytest.mark.parametrize(

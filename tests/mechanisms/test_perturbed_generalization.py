@@ -16,9 +16,10 @@ from scumble.core.coins import Coins
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, QueryError, ScumbleError
 from scumble.forms.tuples.checks import counted_checks
-from scumble.mechanisms.checks import holds
 from scumble.mechanisms.perturbed_generalization.mondrian import grouped
 from scumble.mechanisms.perturbed_generalization.plan import generalize
+from scumble.privacy.checks import meets_rho
+from scumble.privacy.guarantee import sampled_gamma
 from scumble.release.verify import verify
 
 VALUES = ["flu", "cold", "gout", "mumps"]
@@ -223,10 +224,12 @@ def test_a_group_below_k_and_a_channel_that_keeps_more_are_found(release: Any, t
     turned = rows.rename_columns([{"age_low": "age_high", "age_high": "age_low"}.get(n, n) for n in rows.column_names])
     pq.write_table(turned, tmp_path / "data.parquet")
     assert not {name: passed for name, passed, _ in counted_checks(tmp_path, release.manifest)}["groups"]
-    more = Channel(release.manifest.channels["disease"].retain * 1.01, size=4)
-    for given in publish(gamma=None, rho1="1/5", rho2="1/2").manifest.guarantees:
-        assert holds(given, [{"disease": release.manifest.channels["disease"]}])
-        assert not holds(given, [{"disease": more}])
+    asked = publish(gamma=None, rho1="1/5", rho2="1/2").manifest
+    more = Coins.of(Channel(asked.channels["disease"].retain * 1.01, size=4)).amplification
+    kept = Coins.of(asked.channels["disease"]).amplification
+    assert asked.counted is not None
+    assert meets_rho(sampled_gamma(kept, asked.counted.k), {"rho1": 0.2, "rho2": 0.5})
+    assert not meets_rho(sampled_gamma(more, asked.counted.k), {"rho1": 0.2, "rho2": 0.5})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 import scumble
 from scumble.cli import app
 from scumble.core.channel import Channel
-from scumble.privacy.guarantee import at_most, breach_guarantee
+from scumble.privacy.guarantee import breach_guarantee
+from scumble.privacy.numerals import at_most
 from scumble.reporting.promises import belief, example, headline, sentence
 
 VALUES = ["flu", "cold", "asthma", "hiv"]
@@ -34,29 +35,29 @@ OWN: dict[str, Any] = BOTH | {"rho1": {"disease": "1/13", "smoker": 0.5}, "rho2"
 
 def test_a_promise_that_another_includes_says_so() -> None:
     """Of 4 values a factor of 4 lets 0.1 become 0.308 at most, and 0.95 adds nothing; of 2,000 values at p = 1/2 it does."""
-    small = breach_guarantee({"a": Channel.from_gamma(4, 4)}, 0.1, 0.95).statement
+    small = breach_guarantee({"a": Channel.from_gamma(4, 4).retain}, 4, 0.1, 0.95).statement
     assert "The factor above is the stronger promise: by it such a belief becomes at most 0.307693" in small
-    large = breach_guarantee({"a": Channel(0.5, size=2000)}, 0.1, 0.95).statement
+    large = breach_guarantee({"a": 0.5}, 2001, 0.1, 0.95).statement
     assert "this is the stronger promise: by the factor above alone the belief could become 0.99" in large
 
 
 def test_probabilities_are_told_as_they_were_given() -> None:
-    first, *_ = release(rho1="1/13", rho2="1/6").manifest.guarantees
+    first, *_ = release(rho1="1/13", rho2="1/6").terms.guarantees
     assert "at most 1/13 is believed with at most 1/6" in first.statement
-    assert "at most 0.1 is believed with at most 0.35" in release(rho1=0.1, rho2=0.35).manifest.guarantees[0].statement
+    assert "at most 0.1 is believed with at most 0.35" in release(rho1=0.1, rho2=0.35).terms.guarantees[0].statement
 
 
 def test_factors_of_values_and_the_factor_for_anything_say_which_binds() -> None:
-    own, anything = release(mechanism="fine_grain", gamma=3, settings={"rho": {"hiv": [0.05, 0.1]}}).manifest.guarantees
+    own, anything = release(mechanism="fine_grain", gamma=3, settings={"rho": {"hiv": [0.05, 0.1]}}).terms.guarantees
     assert "single value of it by at most the value's own factor, 2.11112 to 3 (upward only)" in own.statement
     assert (
         "For falling odds and sets of values the factor for anything (below) binds; for a single value the smaller of the two"
         in own.statement
     )
     assert "anything about the true disease by a factor of at most 3 " in anything.statement
-    alike, _ = release(mechanism="fine_grain", gamma=3).manifest.guarantees
+    alike, _ = release(mechanism="fine_grain", gamma=3).terms.guarantees
     assert "own factor, 3 for each" in alike.statement
-    free, *_ = release(mechanism="fine_grain", settings={"theta": 4}).manifest.guarantees
+    free, *_ = release(mechanism="fine_grain", settings={"theta": 4}).terms.guarantees
     assert "2 values without a factor of their own" in free.statement
     assert sentence(free).startswith(
         "Seeing the person's row multiplies the odds of a single protected value of disease"
@@ -65,13 +66,11 @@ def test_factors_of_values_and_the_factor_for_anything_say_which_binds() -> None
 
 def test_what_one_column_tells_alone_is_not_said_of_the_row() -> None:
     """Alone a factor of 2.4 and one of 4, together 9.6: the row lets one chance in ten become more than the half."""
-    guarantees = release(**OWN).manifest.guarantees
+    guarantees = release(**OWN).terms.guarantees
     assert sentence(guarantees[0]).endswith("after seeing the person's published disease alone.")
-    before = "The other perturbed columns of the row are not used; with them, the factor that is stated for all columns together holds."
-    assert sentence(guarantees[0].model_copy(update={"conditions": [before]})) == sentence(guarantees[0])
     assert "disease and smoker by a factor of at most 9.6" in headline(guarantees)
     assert example(guarantees, belief(guarantees)) == ("10%", "51.7%")
-    shared = release(**BOTH, rho1="1/13", rho2="1/6").manifest.guarantees
+    shared = release(**BOTH, rho1="1/13", rho2="1/6").terms.guarantees
     assert headline(shared).endswith("with 1/13 believes it with at most 1/6 after seeing the person's row.")
     assert example(shared, belief(shared)) == ("1/13", "1/6")
 
@@ -86,7 +85,7 @@ def test_what_one_column_tells_alone_is_not_said_of_the_row() -> None:
 )
 def test_a_bound_names_whom_it_holds_for(how: dict[str, Any], holder: str, tmp_path: Path) -> None:
     made = release(tmp_path / "r", **how)
-    found = belief(made.manifest.guarantees)
+    found = belief(made.terms.guarantees)
     assert found is not None
     assert found.holder == holder
     shown = CliRunner().invoke(app, ["show", str(made.path)]).stdout

@@ -13,8 +13,9 @@ import pytest
 
 import scumble
 from scumble.core.errors import ReleaseError
-from scumble.privacy.guarantee import Guarantee
+from scumble.privacy.guarantee import rho_guarantee
 from scumble.publishing.write import file_record
+from scumble.release.records import GuaranteeRecord
 from scumble.release.verify import least_probable, verify
 
 Publish = Callable[..., scumble.Release]
@@ -151,12 +152,10 @@ def test_values_outside_the_domain_and_lost_rows_are_found(publish_simply: Publi
 
 def test_a_guarantee_that_the_channel_does_not_give_is_found(publish_simply: Publish, tmp_path: Path) -> None:
     release = publish_simply(out=tmp_path / "r", retain=0.5)
-    stronger = Guarantee(
-        kind="rho", columns=["disease"], statement="too good", parameters={"rho1": 0.1, "rho2": 0.2}, conditions=[]
-    )
+    stronger = GuaranteeRecord.of(rho_guarantee(["disease"], 0.1, 0.2))
     reseal(tmp_path / "r", guarantees=[*release.manifest.guarantees, stronger])
     failed = [check.detail for check in verify(scumble.open(tmp_path / "r")) if not check.passed]
-    assert failed == ["too good"]
+    assert failed == ["the manifest claims rho of disease with rho1 = 0.1, rho2 = 0.2, which does not follow"]
 
 
 def test_the_readme_lets_a_stranger_count(release: scumble.Release) -> None:

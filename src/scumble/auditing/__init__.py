@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from scumble.auditing import claims
 from scumble.auditing.attacks import (
     altered,
     averaging,
@@ -73,6 +74,8 @@ ATTACKS: list[Attack] = [
     _of(scale.attack, "sps"),
     _of(unsampled.attack, "sps"),
     _of(reconstruction.attack, "sps"),
+    claims.coins,
+    claims.claims,
     retention.attack,
     whole_rows.attack,
     dealing.attack,

@@ -8,6 +8,7 @@ import typer
 from scumble.cli.output import Format, console, print_card, print_json
 from scumble.cli.progress import progress_bar
 from scumble.core.errors import ParameterError
+from scumble.release.records import GuaranteeRecord
 
 
 def command(
@@ -71,7 +72,7 @@ def _json(found: Any, allowed: tuple[float, float] | None) -> dict[str, Any]:
     return {
         "rows": found.rows,
         "mechanism": found.plan.mechanism,
-        "guarantees": [guarantee.model_dump() for guarantee in found.plan.guarantees],
+        "guarantees": [GuaranteeRecord.of(guarantee).model_dump() for guarantee in found.plan.guarantees],
         "warnings": found.plan.warnings,
         "columns": [outlook.__dict__ for outlook in found.outlooks],
         "condition": found.condition,

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from scumble.core.display import Card, Grid, Note, Part
 from scumble.core.parameters import plain
 from scumble.release import describe
 from scumble.release.release import Release
+from scumble.release.terms import records_of
 from scumble.reporting.numbers import at_most_share, share
 from scumble.reporting.promises import belief
 
@@ -28,21 +29,28 @@ def command(
     with progress_bar("opening"):
         opened = open(release)
     if format is Format.JSON:
-        print_json({**json.loads(opened.manifest.text()), "unique_rows": _unique_rows(opened)})
+        print_json({**_derived(opened), "unique_rows": _unique_rows(opened)})
         return
     summary(opened)
     _details(opened)
 
 
+def _derived(release: Release) -> dict[str, Any]:
+    """The manifest with what follows from it in the place of what it claims."""
+    manifest = release.manifest.model_copy(update=records_of(release.terms))
+    shown = {**json.loads(manifest.text()), "digest": release.manifest.digest}
+    return {**shown, "claims_that_do_not_follow": release.doubts}
+
+
 def summary(release: Release) -> None:
     """The columns, and what is guaranteed."""
-    print_card(describe.summary(release.path.name, release.manifest))
+    print_card(describe.summary(release.path.name, release.manifest, release.terms, release.doubts))
 
 
 def _details(release: Release) -> None:
     out = console()
     manifest = release.manifest
-    print_card(Card("", [*_posteriors(release), *describe.merged(manifest), *describe.fine_print(manifest)]))
+    print_card(Card("", [*_posteriors(release), *describe.merged(manifest), *describe.fine_print(release.terms)]))
     if manifest.counted is None or manifest.public:
         singling_out(release)
     keyed = (
@@ -71,7 +79,7 @@ def _unique_rows(release: Release) -> int:
 
 def _posteriors(release: Release) -> list[Part]:
     """What a belief can become at most, where a guarantee bounds it whatever it was before."""
-    found = belief(release.manifest.guarantees)
+    found = belief(release.terms.guarantees)
     if found is None:
         return []
     seeing = "the release" if release.manifest.counted is not None else "the row"

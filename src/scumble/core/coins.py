@@ -56,6 +56,25 @@ class Coins:
         (threshold,) = self.thresholds
         return int(threshold) / 2.0**self.bits
 
+    @property
+    def amplification(self) -> Fraction:
+        """gamma of these coins, in whole numbers: max_j (m T_j + 2^bits - T_j) / (2^bits - M_j), with M_j the largest of the other thresholds.
+
+        >>> Coins(3, 4, np.array([4], np.uint64)).amplification
+        Fraction(2, 1)
+        """
+        if self.own:
+            raise InternalError("replacements that follow the data have no bound on the odds")
+        if self.size == 1:
+            return Fraction(1)
+        whole, thresholds = 1 << self.bits, sorted((int(t) for t in self.thresholds), reverse=True)
+        first, second = thresholds[0], thresholds[1 if len(thresholds) > 1 else 0]
+
+        def ratio(kept: int, other: int) -> Fraction:
+            return Fraction(self.size * kept + whole - kept, whole - other)
+
+        return max(ratio(first, second), ratio(second, first))
+
     @classmethod
     def of(cls, channel: Channel) -> "Coins":
         """The coins of a channel, rounded toward more privacy.

@@ -114,7 +114,7 @@ class Advice(Shown):
         ]
         if self.refused:
             parts.append(Items("does not apply", [f"{name}: {why}" for name, why in self.refused.items()]))
-        told = self.chosen.plan.depends_on_data
+        told = [clause.sentence for clause in self.chosen.plan.depends_on_data]
         parts.append(
             Items(
                 "what the parameters tell of the table, because they were chosen with it",

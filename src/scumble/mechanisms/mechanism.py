@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.words import Words
 from scumble.spec.spec import Model, NoSettings, Spec
@@ -66,6 +67,8 @@ class Mechanism(Generic[P]):
     """What a release looks like: a name of the registry of forms."""
     words: Words
     plan: Callable[[Profile, Spec], P]
+    derive: Callable[[Facts], Terms]
+    """What follows from the public facts of a release; plans make their terms by the same functions."""
     publish: Callable[["Job"], "Printed"]
     settings: type[Model] = NoSettings
     traits: Traits = Traits()

@@ -18,16 +18,15 @@ import math
 from scumble.core.coins import Coins, own_threshold
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.breach import swapping_posterior
-from scumble.privacy.guarantee import CONDITIONS, NOT_COVERED, Guarantee, as_given, dependence_of_domains
+from scumble.privacy.checks import meets_own_distribution
+from scumble.privacy.guarantee import NOT_COVERED, Clause, Guarantee, clauses, dependence_of_domains
 from scumble.spec.spec import NoSettings, Spec, Target
 
 RARE = 20
 """A value with fewer rows than this is warned of by name."""
-
-
-CORRUPTION = "Corruption: the published counts are the true ones, so whoever knows the values of all others in the table takes them away, and the last person's is left."
 
 
 def plan_identity(profile: Profile, spec: Spec) -> Plan:
@@ -47,18 +46,41 @@ def _plan(mechanism: str, profile: Profile, spec: Spec) -> Plan:
     coins = {
         name: own_threshold(_retention(targets[name], mechanism, rows), profile.domains[name].size) for name in targets
     }
+    asked = [
+        _guarantee(name, coins[name], number(target.rho1, "rho1"), number(target.rho2, "rho2"), rows)
+        for name, target in targets.items()
+        if target.rho1 is not None
+    ]
+    terms = _terms(mechanism, list(coins), asked, profile.from_data)
     return Plan(
         mechanism,
         [coins],
-        [_guarantee(name, coins[name], target, rows) for name, target in targets.items() if target.rho1 is not None],
-        dependence_of_domains(profile.from_data) + [_dependence(name, mechanism) for name in coins],
-        [
-            *NOT_COVERED,
-            "Rare values: one that few rows have is hardly ever drawn as a replacement, so where it is seen it is true.",
-            *([CORRUPTION] if mechanism == "swapped" else []),
-        ],
+        terms.guarantees,
+        terms.depends_on_data,
+        terms.not_covered,
         warnings=[text for name in coins if (text := _rare(name, profile, mechanism))],
     )
+
+
+def derive(facts: Facts) -> Terms:
+    """What follows from replacement by the column's own values: the pairs that were asked for, where they hold."""
+    facts.demand_rows(own=True)
+    rows = float(facts.rows) if facts.mechanism == "swapped" else math.inf
+    found = []
+    for claim in facts.asked("own_distribution"):
+        coins = facts.coins.get(claim.columns[0]) if len(claim.columns) == 1 else None
+        if coins is not None and meets_own_distribution(coins.retention, claim.parameters, rows):
+            low, high = claim.parameters["rho1"], claim.parameters["rho2"]
+            found.append(_guarantee(claim.columns[0], coins, low, high, rows))
+    return _terms(facts.mechanism, list(facts.coins), found, facts.from_data)
+
+
+def _terms(mechanism: str, columns: list[str], guarantees: list[Guarantee], from_data: list[str]) -> Terms:
+    swapped = mechanism == "swapped"
+    code = "counts_told" if swapped else "replacements_follow"
+    told = [Clause(code=code, parameters={"column": name}) for name in columns]
+    beyond = clauses("rare_values", *(["corruption"] if swapped else []))
+    return Terms(guarantees, [*NOT_COVERED, *beyond], [*dependence_of_domains(from_data), *told])
 
 
 def _retention(target: Target, mechanism: str, rows: float) -> float:
@@ -83,31 +105,14 @@ def _largest_retention(rho1: float, rho2: float, rows: float) -> float:
     return least * (1 - 1e-9)  # the condition is strict
 
 
-def _guarantee(name: str, coins: Coins, target: Target, rows: float) -> Guarantee:
-    low, high = number(target.rho1, "rho1"), number(target.rho2, "rho2")
-    parameters = {"rho1": low, "rho2": high, "retain": coins.retention}
+def _guarantee(name: str, coins: Coins, rho1: float, rho2: float, rows: float) -> Guarantee:
+    parameters = {"rho1": rho1, "rho2": rho2, "retain": coins.retention}
     return Guarantee(
         kind="own_distribution",
         columns=[name],
-        statement=f"For whoever believes the table's own frequencies, a property of the row's {name} that was believed with probability at most {as_given(low)} is believed "
-        f"with less than {as_given(high)} after seeing that the published {name} has it.",
         parameters=parameters if math.isinf(rows) else {**parameters, "rows": rows},
-        conditions=[
-            *CONDITIONS[:2],
-            "What the attacker believed is the column's own distribution; for other beliefs nothing is promised.",
-            "The attacker uses that the published value has the property, not which value it is: seeing a rare value tells far more.",
-            ALONE_IN_ROW,
-        ],
+        conditions=clauses("one_row", "fresh_coins", "believes_own_distribution", "not_which_value", "alone_in_row"),
     )
-
-
-ALONE_IN_ROW = "The other perturbed columns of the row are not used."
-
-
-def _dependence(name: str, mechanism: str) -> str:
-    if mechanism == "swapped":
-        return f"The published counts of {name!r} are exactly those of the table: all of them are told."
-    return f"The replacements of {name!r} follow the table's own distribution, which the release tells up to the noise of its coins."
 
 
 def _rare(name: str, profile: Profile, mechanism: str) -> str | None:

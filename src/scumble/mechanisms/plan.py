@@ -10,7 +10,8 @@ from scumble.core.channel import Channel
 from scumble.core.coins import Coins
 from scumble.core.display import Card, Grid, Items, Note, Part, Shown
 from scumble.core.domain import Domain
-from scumble.privacy.guarantee import NOT_COVERED, Guarantee
+from scumble.mechanisms.facts import Terms
+from scumble.privacy.guarantee import NOT_COVERED, Clause, Guarantee
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class Plan(Shown):
     strata: list[dict[str, Coins]]
     """The coins of each sensitive column, for each sub-table; most mechanisms have one."""
     guarantees: list[Guarantee]
-    depends_on_data: list[str]
+    depends_on_data: list[Clause]
     """Parameters that were computed from the table, and what publishing them tells."""
-    not_covered: list[str] = field(default_factory=lambda: list(NOT_COVERED))
+    not_covered: list[Clause] = field(default_factory=lambda: list(NOT_COVERED))
     warnings: list[str] = field(default_factory=list)
     """What the publisher should think about before anybody gets the release."""
 
@@ -74,6 +75,11 @@ class Plan(Shown):
         return []
 
     @property
+    def terms(self) -> Terms:
+        """What it promises, as a release by it will."""
+        return Terms(self.guarantees, self.not_covered, self.depends_on_data)
+
+    @property
     def coins(self) -> dict[str, Coins]:
         """The coins of each sensitive column, where there is one stratum."""
         (only,) = self.strata
@@ -92,9 +98,9 @@ class Plan(Shown):
         if not self.guarantees:
             parts.append(Note("will be guaranteed: nothing; no bound holds, or none was asked for", "strong"))
         parts += [Note(f"warning: {warning}", "strong") for warning in self.warnings]
-        parts.append(Items("not covered", self.not_covered))
+        parts.append(Items("not covered", [clause.sentence for clause in self.not_covered]))
         if self.depends_on_data:
-            parts.append(Items("taken from the data", self.depends_on_data))
+            parts.append(Items("taken from the data", [clause.sentence for clause in self.depends_on_data]))
         beside = f", {len(self.strata)} sub-tables" if len(self.strata) > 1 else ""
         return Card(f"a plan by {self.mechanism}{beside}", parts)
 

@@ -15,13 +15,12 @@ import pyarrow as pa
 from scumble import __version__
 from scumble.core.atomic import whole_folder
 from scumble.core.domain import Domain, count_gaps
-from scumble.core.errors import NotOnGrid, ParameterError, SchemaError, TableError
+from scumble.core.errors import InternalError, NotOnGrid, ParameterError, SchemaError, TableError
 from scumble.core.progress import Progress
 from scumble.engines.duckdb.connection import spilling_into
 from scumble.mechanisms import find_mechanism, names
 from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.guarantee import CONDITIONS, KEYED, Guarantee
 from scumble.publishing.encode import published_type, used_places
 from scumble.publishing.row_pipeline import Coinage, Job
 from scumble.publishing.write import file_record
@@ -29,6 +28,7 @@ from scumble.release.manifest import NAME, Manifest
 from scumble.release.readme import readme
 from scumble.release.records import Randomness
 from scumble.release.replace import demand_free, former_files
+from scumble.release.terms import compared, records_of, terms_of, under_key
 from scumble.sources.source import ParquetTable, Table
 from scumble.spec.spec import Spec
 
@@ -120,9 +120,7 @@ def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: b
             mechanism=plan.mechanism,
             rows=printed.rows,
             columns=printed.columns,
-            guarantees=[_under(coinage, guarantee) for guarantee in plan.guarantees],
-            not_covered=plan.not_covered,
-            depends_on_data=plan.depends_on_data,
+            **records_of(plan.terms if coinage.key is None else under_key(plan.terms)),
             randomness=_randomness(coinage),
             files=printed.files,
             counted=printed.counted,
@@ -130,6 +128,7 @@ def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: b
             sampling=printed.sampling,
             joint=list(found.domains) if plan.joint is not None else None,
         )
+        _demand_derived(manifest)
         (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
         whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *printed.files]})
         (folder / NAME).write_text(whole.text(), encoding="utf-8")
@@ -145,13 +144,11 @@ def _demand_keyed(chosen: Mechanism[Any], coinage: Coinage) -> None:
         )
 
 
-def _under(coinage: Coinage, guarantee: Guarantee) -> Guarantee:
-    """A guarantee with the condition that keyed coins have in the place of fresh ones."""
-    if coinage.key is None:
-        return guarantee
-    return guarantee.model_copy(
-        update={"conditions": [KEYED if c == CONDITIONS[1] else c for c in guarantee.conditions]}
-    )
+def _demand_derived(manifest: Manifest) -> None:
+    """What a plan promises is what anybody derives from the release, or it is our own mistake."""
+    problems = compared(manifest, terms_of(manifest)).problems
+    if problems:
+        raise InternalError(f"the plan promises what does not follow from its release: {problems[0]}")
 
 
 def _randomness(coinage: Coinage) -> Randomness:

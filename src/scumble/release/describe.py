@@ -1,8 +1,11 @@
 """A release in words: what each column became, what is guaranteed, and what is not."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from scumble.core.display import Card, Grid, Items, Note, Part
+from scumble.mechanisms.facts import Terms
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord
 from scumble.spec.steps import words
@@ -24,28 +27,30 @@ GROUPED = {
 """What is published of groups, of which a row stands for each."""
 
 
-def summary(name: str, manifest: Manifest) -> Card:
-    """The columns of the release with that name, and what is guaranteed."""
+def summary(name: str, manifest: Manifest, terms: Terms, doubts: Sequence[str] = ()) -> Card:
+    """The columns of the release with that name, and what is guaranteed, as it was derived; with what the manifest claims beyond that."""
     columns = [(column.name, column.type, published(column)) for column in manifest.columns]
     parts: list[Part] = [Grid(("column", "type", "published"), columns, (0, 1, 2))]
     for table in (manifest.counted.tables if manifest.counted is not None else None) or ():
         shown = ", ".join(map(str, table.attributes[:8])) + (", ..." if len(table.attributes) > 8 else "")
         parts.append(Note(f"{table.name}: {table.rows:,} rows of {shown}"))
-    parts += [Note(f"guaranteed: {guarantee.statement}") for guarantee in manifest.guarantees]
-    if not manifest.guarantees:
+    parts += [Note(f"guaranteed: {guarantee.statement}") for guarantee in terms.guarantees]
+    if not terms.guarantees:
         parts.append(Note("guaranteed: nothing; no bound holds, or none was asked for", "strong"))
+    parts += [Note(f"DO NOT TRUST: {doubt}; what stands here was derived", "strong") for doubt in doubts]
     if not manifest.randomness.secure:
         parts.append(Note("INSECURE: the coins were drawn from a seed, for tests; do not publish this", "strong"))
     return Card(f"{name}: {manifest.rows:,} rows, mechanism {manifest.mechanism}", parts)
 
 
-def fine_print(manifest: Manifest) -> list[Items]:
+def fine_print(terms: Terms) -> list[Items]:
     """The conditions of what is guaranteed, what is not covered, and what the parameters themselves tell."""
-    conditions = list(dict.fromkeys(c for g in manifest.guarantees for c in g.conditions))
+    conditions = list(dict.fromkeys(c.sentence for g in terms.guarantees for c in g.conditions))
+    told = [clause.sentence for clause in terms.depends_on_data]
     return [
         Items("conditions", conditions),
-        Items("not covered", manifest.not_covered),
-        Items("taken from the data", manifest.depends_on_data or ["nothing: no parameter was computed from the table"]),
+        Items("not covered", [clause.sentence for clause in terms.not_covered]),
+        Items("taken from the data", told or ["nothing: no parameter was computed from the table"]),
     ]
 
 

@@ -18,9 +18,9 @@ from pydantic import ValidationError
 from scumble.core.channel import Channel
 from scumble.core.domain import Domain
 from scumble.core.errors import ChangedRelease, ReleaseError
-from scumble.mechanisms import PLANNERS
-from scumble.privacy.guarantee import Guarantee
-from scumble.release.records import ColumnRecord, CountedRecord, FileRecord, Randomness, SamplingRecord
+from scumble.mechanisms import names
+from scumble.privacy.guarantee import Clause
+from scumble.release.records import ColumnRecord, CountedRecord, FileRecord, GuaranteeRecord, Randomness, SamplingRecord
 from scumble.spec.problems import first_problem
 from scumble.spec.spec import Model
 
@@ -39,15 +39,25 @@ class Manifest(Model):
     rows: int
     order: Literal["shuffled", "sorted"] = "shuffled"
     columns: list[ColumnRecord]
-    guarantees: list[Guarantee]
+    guarantees: list[GuaranteeRecord]
     not_covered: list[str]
     depends_on_data: list[str]
+    """These three are claims, in sentences for people; what holds is derived (terms.py), and nothing is decided by a sentence."""
     randomness: Randomness
     files: list[FileRecord]
     counted: CountedRecord | None = None
     sampling: SamplingRecord | None = None
+    not_covered_codes: list[Clause] | None = None
+    depends_on_data_codes: list[Clause] | None = None
+    """The same as codes; releases that were made before there were any have sentences alone."""
     joint: list[str] | None = None
     """Columns that are kept together or replaced together; their channels are those of each by itself."""
+
+    @property
+    def coded(self) -> bool:
+        """Whether what it claims has codes; some of them alone are none."""
+        every = [self.not_covered_codes, self.depends_on_data_codes, *(g.condition_codes for g in self.guarantees)]
+        return all(codes is not None for codes in every)
 
     def column(self, name: str) -> ColumnRecord | None:
         """The column of that name."""
@@ -142,7 +152,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise ChangedRelease(
             f"{NAME} of {folder.name!r} was changed after it was written; get the release again from its publisher"
         )
-    if document.get("mechanism") not in PLANNERS:  # another law holds for its rows, and ours would give wrong answers
+    if document.get("mechanism") not in names():  # another law holds for its rows, and ours would give wrong answers
         raise ReleaseError(
             f"the release was made by the mechanism {document.get('mechanism')!r}, which this scumble does not know; get a newer scumble"
         )

@@ -15,6 +15,7 @@ from scumble.core.channel import Channel
 from scumble.core.coins import Coins, spread
 from scumble.core.domain import Categories, Domain, Grid
 from scumble.core.errors import ReleaseError
+from scumble.privacy.guarantee import Clause, Guarantee
 from scumble.spec.spec import Coarsen, Model
 
 
@@ -71,6 +72,14 @@ class ChannelRecord(Model):
             threshold=thresholds[0] if one else thresholds,
             members=None if coins.members is None else coins.members.tolist(),
         )
+
+    def coins(self, domain_size: int) -> Coins:
+        """The coins that it says were flipped; refused where they are none."""
+        self.channel(domain_size, np.ones(self.size) / self.size)
+        thresholds = self.threshold if isinstance(self.threshold, list) else [self.threshold]
+        members = None if self.members is None else np.array(self.members)
+        whole = None if members is None else domain_size
+        return Coins(self.size, self.bits, np.array(thresholds, np.uint64), members, whole, self.replace == "published")
 
     def channel(self, domain_size: int, frequencies: npt.NDArray[np.float64] | None = None) -> Channel:
         """The channel on the whole domain, drawing from the given frequencies where it draws from what was published."""
@@ -182,6 +191,42 @@ class Randomness(Model):
     source: Literal["operating system, AES-256-CTR", "seeded: INSECURE, for tests only"]
     secure: bool
     keyed: bool = Field(False, description="the coins of a record are a keyed function of its id and value")
+
+
+class GuaranteeRecord(Model):
+    """A guarantee in JSON, in codes for programs and in sentences for people. It is a claim: what holds is derived (terms.py)."""
+
+    kind: str
+    columns: list[str]
+    statement: str
+    parameters: dict[str, float]
+    conditions: list[str]
+    bounds: list[list[float | None]] | None = None
+    condition_codes: list[Clause] | None = None
+    """The conditions as codes; releases that were made before there were any have sentences alone."""
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> "GuaranteeRecord":
+        """The record of a guarantee."""
+        return cls(
+            kind=guarantee.kind,
+            columns=guarantee.columns,
+            statement=guarantee.statement,
+            parameters=guarantee.parameters,
+            conditions=[condition.sentence for condition in guarantee.conditions],
+            bounds=guarantee.bounds,
+            condition_codes=guarantee.conditions,
+        )
+
+    def claim(self) -> Guarantee:
+        """What is claimed, without a word of prose."""
+        return Guarantee(
+            kind=self.kind,
+            columns=self.columns,
+            parameters=self.parameters,
+            conditions=self.condition_codes or [],
+            bounds=self.bounds,
+        )
 
 
 class TableRecord(Model):

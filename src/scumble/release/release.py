@@ -19,6 +19,7 @@ from scumble.engines.duckdb.engine import DuckDB
 from scumble.engines.engine import TABLE, Engine
 from scumble.forms.tuples.opened import counted_release
 from scumble.forms.tuples.totals import CountedRelease, ask_counts
+from scumble.mechanisms.facts import Terms
 from scumble.query.answer import ask
 from scumble.query.coarse import Coarse, ask_coarse
 from scumble.query.compile import Published
@@ -26,6 +27,9 @@ from scumble.query.estimates import Estimates
 from scumble.release import describe
 from scumble.release.manifest import Manifest, read_manifest
 from scumble.release.records import FileRecord, number_ends, representative
+from scumble.release.terms import compared, terms_of
+
+DOUBTFUL = "DO NOT TRUST this release, its manifest claims what does not follow from it:"
 
 
 class Release(Shown):
@@ -42,7 +46,22 @@ class Release(Shown):
         method  "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
         """
         merged = {c.name: ends for c in self.manifest.columns if c.merged and (ends := number_ends(c.merged))}
-        return ask_coarse(sql, self._asked, self.coarse, partial(self._ask, level=level, method=method), merged)
+        answer = ask_coarse(sql, self._asked, self.coarse, partial(self._ask, level=level, method=method), merged)
+        answer.notes[:0] = [f"{DOUBTFUL} {doubt}" for doubt in self.doubts[:1]]
+        return answer
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What it promises: derived from its mechanism, coins, form and numbers, never read; refused where nothing follows."""
+        return terms_of(self.manifest)
+
+    @cached_property
+    def doubts(self) -> list[str]:
+        """Where the manifest claims something else than what follows from it, in sentences."""
+        try:
+            return compared(self.manifest, self.terms).problems
+        except ReleaseError as error:
+            return [str(error)]
 
     def _ask(self, sql: str, level: Any, method: str) -> Estimates:
         if self.manifest.counted is not None:
@@ -192,8 +211,8 @@ class Release(Shown):
 
     def card(self) -> Card:
         """Its columns, what is guaranteed, and the fine print."""
-        told = describe.summary(self.path.name, self.manifest)
-        return Card(told.title, [*told.parts, *describe.merged(self.manifest), *describe.fine_print(self.manifest)])
+        told = describe.summary(self.path.name, self.manifest, self.terms, self.doubts)
+        return Card(told.title, [*told.parts, *describe.merged(self.manifest), *describe.fine_print(self.terms)])
 
     def __str__(self) -> str:
         return self.card().text()

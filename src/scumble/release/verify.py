@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from scumble.core.channel import Channel
-from scumble.core.errors import SchemaError
+from scumble.core.errors import ReleaseError, SchemaError
 from scumble.engines.engine import TABLE
 from scumble.forms.tuples.checks import counted_checks
-from scumble.mechanisms.checks import holds
+from scumble.release import soundness
 from scumble.release.release import Release, open_release
+from scumble.release.terms import compared
 
 FALSE_ALARM = 1e-9
 """The probability that a sound release fails the check of its channel."""
@@ -48,14 +49,44 @@ def verify(release: Release | str | Path) -> list[Check]:
         if manifest.counted is None
         else [Check(*found) for found in counted_checks(release.path, manifest)]
     )
-    checks = [sealed, *shape, _rows(release)]
+    checks = [sealed, *shape, _rows(release), _coins(release)]
     checks += (
         [_samples(release, manifest.sampling.least)] if manifest.sampling and manifest.sampling.sizes == "one" else []
     )
-    checks += [Check("guarantee", holds(g, release.strata), g.statement) for g in manifest.guarantees]
+    checks += _promises(release)
     for name in manifest.domains:
         checks += _channels(release, name, [stratum[name] for stratum in release.strata])
     return checks
+
+
+def _coins(release: Release) -> Check:
+    """Coins that anybody can flip again hide nothing."""
+    problem = soundness.coins_problem(release.manifest)
+    return Check(
+        "coins", not problem, problem or f"by the manifest they were secret: {release.manifest.randomness.source}"
+    )
+
+
+def _promises(release: Release) -> list[Check]:
+    """What follows from the manifest, beside what it claims. The whole is compared: guarantees, conditions, what is not covered, and every sentence."""
+    manifest = release.manifest
+    try:
+        found = compared(manifest, release.terms)
+    except ReleaseError as error:
+        return [Check("guarantees", False, str(error))]
+    checks = [Check("guarantee", not problem, problem or each.statement) for each, problem in found.guarantees]
+    checks += [Check("guarantee", False, problem) for problem in found.unfounded]
+    read = (
+        "are what follows"
+        if manifest.coded
+        else "are of before they had codes, and were not read; what follows stands above"
+    )
+    sides = (
+        ("not covered", found.not_covered, f"{len(release.terms.not_covered)} lines follow"),
+        ("taken from the data", found.depends_on_data, f"{len(release.terms.depends_on_data)} lines follow"),
+        ("sentences", found.sentences, f"the sentences of the manifest {read}"),
+    )
+    return [*checks, *(Check(name, not problem, problem or told) for name, problem, told in sides)]
 
 
 def _schema(release: Release) -> Check:

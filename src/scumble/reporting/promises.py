@@ -7,8 +7,10 @@ from functools import partial
 
 from scumble.core.parameters import plain
 from scumble.privacy.breach import swapping_posterior
-from scumble.privacy.guarantee import ALONE, CONDITIONS, Guarantee, at_most
+from scumble.privacy.guarantee import Guarantee
+from scumble.privacy.numerals import at_most
 from scumble.privacy.rho import posterior_bound
+from scumble.privacy.words import SIZE
 from scumble.reporting.figure import text
 from scumble.reporting.numbers import at_most_share, fraction
 
@@ -37,6 +39,13 @@ PARAMETERS = {
     "downward": "1 where falling beliefs are bounded as well, 0 where only rising ones are",
     "largest_posterior": "the largest belief in a value after seeing a row, for whoever believes the table's own shares",
     "smallest_posterior": "the smallest such belief",
+    "theta": "how many times its share in the table a value can be believed with, at most",
+    "anything": "the most by which the odds of anything else can change",
+    "by_factor": "what the factor alone lets such a belief become",
+    "asked": "the δ that the publisher asked for, by a bound that is far above the true tails",
+    "protected": "the number of protected values",
+    "sets": "the number of sets of values that are protected as one",
+    "channel_gamma": "the factor that the coins alone allow",
 }
 TAIL = "an estimate for the group is wrong by more than λ with at least this probability, on either side"
 SYMBOLS = {
@@ -62,7 +71,7 @@ def parameters(guarantee: Guarantee) -> list[Parameter]:
     for name, value in guarantee.parameters.items():
         if several and name in ("epsilon", "delta"):
             continue
-        meaning = PARAMETERS.get(name, "the size of a sample" if name.startswith("size") else "see the manifest")
+        meaning = PARAMETERS.get(name, "the size of a sample" if name.startswith(SIZE) else "see the manifest")
         if name == "delta" and guarantee.kind == "reconstruction":
             meaning = TAIL
         shown = fraction(value) if name in ("rho1", "rho2") else _bound(name, value)
@@ -70,7 +79,20 @@ def parameters(guarantee: Guarantee) -> list[Parameter]:
     return found
 
 
-UPWARD = ("gamma", "epsilon", "total_epsilon", "total_delta", "delta", "largest_posterior", "largest_share", "beta")
+UPWARD = (
+    "gamma",
+    "epsilon",
+    "total_epsilon",
+    "total_delta",
+    "delta",
+    "largest_posterior",
+    "largest_share",
+    "beta",
+    "anything",
+    "by_factor",
+    "channel_gamma",
+    "theta",
+)
 """Numbers that bound something from above; they are rounded up, others down."""
 
 
@@ -95,15 +117,8 @@ def _moves(guarantee: Guarantee) -> str:
 
 
 def _seen(guarantee: Guarantee) -> str:
-    alone = any(condition.startswith((ALONE, *ALONE_BEFORE)) for condition in guarantee.conditions)
+    alone = guarantee.under("alone") or guarantee.under("alone_in_row")
     return f"the person's published {_columns(guarantee)} alone" if alone else "the person's row"
-
-
-ALONE_BEFORE = (
-    "The other perturbed columns of the row are not used",
-    "Of the row's perturbed columns the attacker sees",
-)
-"""How that condition begins in releases that were made before it had its present words."""
 
 
 def _odds(guarantee: Guarantee) -> str:
@@ -188,7 +203,7 @@ def _holder(guarantee: Guarantee) -> str:
     """For whom a factor holds."""
     if guarantee.kind == "sampled_amplification":
         return "every attacker who holds what is believed of a person apart from what is believed of others"
-    known = CONDITIONS[2] in guarantee.conditions
+    known = guarantee.under("knows_all_others")
     return "every attacker, whoever else's row is known" if known else "every attacker who does not know all other rows"
 
 

@@ -15,6 +15,7 @@ from scumble.core.domain import Domain
 from scumble.core.errors import InputError
 from scumble.engines.duckdb.engine import exact
 from scumble.engines.engine import TABLE
+from scumble.mechanisms.facts import Terms
 from scumble.query.estimates import Estimate, Estimates
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
@@ -39,6 +40,11 @@ class Subject:
     def manifest(self) -> Manifest:
         """What is public about it."""
         return self.release.manifest
+
+    @property
+    def terms(self) -> Terms:
+        """What it promises, derived."""
+        return self.release.terms
 
     @property
     def internal(self) -> bool:

@@ -32,9 +32,6 @@ NAME = "corruption"
 SMALL = 50
 """People of a group up to which it is looked at by itself too: of larger ones the noise of all coins leaves little."""
 
-NOT_MOST_OTHERS = "The attacker may know the manifest, the public columns and the coins' probabilities, but not the values of most others"
-"""How a release of samples says that it does not protect from those who know the others."""
-
 TRUE_VALUES = "A table of true values does not protect from those who know the others."
 
 
@@ -60,7 +57,14 @@ def _anatomy(case: Case) -> Finding:
     buckets = Buckets.of(case.exhibit)
     told = f"{buckets.name}: what is left of a bucket when the values of all its other rows are taken away; without them the best guess is right in 1/l"
     return Finding(
-        NAME, 1.0, round(buckets.largest_share(), 12), 1.0, 1.0, told, "inference", case.exhibit.words("Corruption")
+        NAME,
+        1.0,
+        round(buckets.largest_share(), 12),
+        1.0,
+        1.0,
+        told,
+        "inference",
+        case.exhibit.says("corruption", "corruption_of_buckets"),
     )
 
 
@@ -84,7 +88,16 @@ def _swapped(case: Case, name: str) -> Finding:
         seen = exhibit.codes(name)
         share = _left_over(np.zeros_like(seen), seen, np.zeros_like(truth), truth, len(law.prior), 1).sum() / len(truth)
     told = f"{name}: what is left of the whole column when the values of all others in the table are taken away, because its counts are the true ones; a known row gives {law.face_value:.2%} at face value"
-    return Finding(NAME, share, law.face_value, share, share, told, "inference", exhibit.words("Corruption"))
+    return Finding(
+        NAME,
+        share,
+        law.face_value,
+        share,
+        share,
+        told,
+        "inference",
+        exhibit.says("corruption", "corruption_of_buckets"),
+    )
 
 
 def _perturbed(case: Case, name: str) -> Finding:
@@ -99,7 +112,7 @@ def _perturbed(case: Case, name: str) -> Finding:
         f"{name}: {found.people:,} people{found.of}, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
         f"that or the most frequent value of the others {found.expected:.2%}"
     )
-    uncovered = exhibit.words(NOT_MOST_OTHERS) if _sampled(case) else ""
+    uncovered = exhibit.says("not_most_others") if _sampled(case) else ""
     return Finding(NAME, found.success, found.expected, *found.ends, told, "inference", uncovered)
 
 

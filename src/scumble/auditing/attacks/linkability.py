@@ -28,4 +28,4 @@ def _public(ours: Exhibit, theirs: Exhibit) -> Finding | None:
     told = f"rows of {ours.name} are matched to rows of {theirs.name} by {', '.join(quasi)}, if both are of the same people"
     right = min(right, float(len(a)))  # a sum of parts of 1, whose last bit may lie above
     success, chance = right / len(a), 1 / max(1, len(b))
-    return Finding(NAME, success, chance, *wilson(right, len(a)), told, "linkability", ours.words("Singling out"))
+    return Finding(NAME, success, chance, *wilson(right, len(a)), told, "linkability", ours.says("singling_out"))

@@ -43,7 +43,7 @@ def _values(ours: Exhibit, theirs: Exhibit) -> Finding | None:
         f"of strangers {stranger:.1%}; that matches {success:.2%} of all rows, public columns alone {public:.2%}"
     )
     keyed = ours.manifest is not None and ours.manifest.randomness.keyed
-    uncovered = ours.words("Coins are keyed") if keyed else ""
+    uncovered = ours.says("keyed_coins") if keyed else ""
     return Finding(
         NAME,
         max(success, public),

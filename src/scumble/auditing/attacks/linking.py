@@ -21,7 +21,7 @@ def attack(case: Case) -> Finding | None:
     exhibit = case.exhibit
     if not exhibit.quasi:
         return None
-    uncovered = exhibit.words("Singling out")
+    uncovered = exhibit.says("singling_out")
     if len(exhibit.tables) == 1 and case.scored:
         groups = case.groups
         hits, people = int(((groups.rows == 1) & (groups.people > 0)).sum()), len(groups.raw)

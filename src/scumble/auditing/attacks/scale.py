@@ -53,8 +53,7 @@ def attack(release: Release, raw: Any = None) -> Finding:
 
 def rungs_told(release: Release) -> str:
     """Where the release says that sizes tell a rung of the largest frequency, and no more: its words. (That they tell the frequency itself breaks what it promises, whatever it says.)"""
-    said = release.manifest.depends_on_data
-    return next((text for text in said if text.startswith("The sample size of a group shows between which")), "")
+    return next((clause.sentence for clause in release.terms.depends_on_data if clause.code == "rungs_tell"), "")
 
 
 def told(groups: PublishedGroups, sampling: SamplingRecord) -> tuple[Numbers, Numbers]:

@@ -75,12 +75,12 @@ class Exhibit:
         record = self.manifest.counted if self.manifest is not None else None
         return record is not None and record.matrix == "generalized"
 
-    def words(self, *beginnings: str) -> str:
-        """What the release itself says that it does not protect from, by how the sentence begins; nothing where it does not say it."""
-        if self.manifest is None:
+    def says(self, *codes: str) -> str:
+        """What follows that the release does not protect from, by its code, as a sentence; nothing where that does not follow."""
+        if self.release is None:
             return ""
-        said = [*self.manifest.not_covered, *(c for g in self.manifest.guarantees for c in g.conditions)]
-        return next((text for start in beginnings for text in said if text.startswith(start)), "")
+        said = {clause.code: clause for clause in self.release.terms.clauses}
+        return next((said[code].sentence for code in codes if code in said), "")
 
     @cached_property
     def weights(self) -> npt.NDArray[np.float64]:

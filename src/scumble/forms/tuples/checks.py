@@ -1,4 +1,4 @@
-"""What a release of counted tuples can be held to: its columns, its crowds, and the numbers of its guarantees."""
+"""What a release of counted tuples can be held to: its columns and its crowds; what it guarantees follows from the manifest."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from scumble.engines.duckdb.counting import least_count, most_count
-from scumble.privacy.guarantee import at_most_share
+from scumble.privacy.numerals import at_most_share
 from scumble.release.manifest import Manifest
 from scumble.release.records import CountedRecord
 
@@ -19,7 +19,7 @@ def counted_checks(folder: Path, manifest: Manifest) -> list[Result]:
     """Name, outcome and detail of each check."""
     record = manifest.counted
     assert record is not None
-    found = [_columns(folder, manifest, record), _parameters(manifest, record)]
+    found = [_columns(folder, manifest, record)]
     if record.matrix == "anatomy":
         return [*found, _buckets(folder, record)]
     if record.matrix == "alpha_beta":
@@ -94,19 +94,3 @@ def _groups(folder: Path, manifest: Manifest, record: CountedRecord) -> Result:
             if not pc.all(pc.less_equal(table.column(column.name), table.column(high))).as_py():
                 return "groups", False, f"a box has a {column.name} above its {high}"
     return "groups", True, f"every group has {least} rows or more, k = {record.k}"
-
-
-def _parameters(manifest: Manifest, record: CountedRecord) -> Result:
-    """The matrix that counts are corrected by is the one that is guaranteed."""
-    stated = {name: value for g in manifest.guarantees for name, value in g.parameters.items()}
-    for name, used in (
-        ("k", record.k),
-        ("epsilon", record.epsilon),
-        ("delta", record.delta),
-        ("l", record.diversity),
-        ("alpha", record.alpha),
-        ("beta", record.beta),
-    ):
-        if used is not None and stated.get(name) != used:
-            return "parameters", False, f"{name} = {used} is used, and {stated.get(name)} is guaranteed"
-    return "parameters", True, "the guarantees are those of the matrix in use"

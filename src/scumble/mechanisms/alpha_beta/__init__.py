@@ -15,6 +15,7 @@ MECHANISM = Mechanism(
         ROW + "What is protected is that the row is in the table; beliefs may rise so far, and fall without a bound.",
     ),
     plan=deferred("scumble.mechanisms.alpha_beta.plan", "plan"),
+    derive=deferred("scumble.mechanisms.alpha_beta.plan", "derive"),
     publish=deferred("scumble.mechanisms.alpha_beta.publish", "publish"),
     settings=Settings,
     traits=Traits(sorted_rows=True, unforeseen="are not foreseen"),

@@ -9,6 +9,7 @@ cross product of ALL columns, so that beta times a huge number of tuples is made
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +20,10 @@ from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
 from scumble.mechanisms.alpha_beta.settings import Settings
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.guarantee import Guarantee, as_given
+from scumble.privacy.checks import meets_rho
+from scumble.privacy.guarantee import ROUNDING, Guarantee, clauses
 from scumble.spec.spec import Spec
 
 Tuples = npt.NDArray[np.int64]
@@ -29,10 +32,7 @@ Tuples = npt.NDArray[np.int64]
 MOST = 50_000_000
 """Tuples that are made up, at most, on average."""
 
-NOT_COVERED = [
-    "Beliefs that fall: that a tuple is not published tells against it, and no bound is stated for that.",
-    "What holds for a group: statistics are meant to be learnt, and may tell about members of the group.",
-]
+NOT_COVERED = clauses("falling", "group")
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,6 +61,18 @@ def plan(profile: Profile, spec: Spec) -> TupleSetPlan:
         )
     given = made.guarantee(rho1, rho2, spec.published)
     return TupleSetPlan("alpha_beta", [{}], [given], [], not_covered=list(NOT_COVERED), alpha_beta=made)
+
+
+def derive(facts: Facts) -> Terms:
+    """What follows from alpha and beta: the pair that was asked for, where they keep it."""
+    record, columns = facts.demand_counts("alpha_beta"), facts.named("tuple")
+    alpha, beta = record.alpha or 0.0, record.beta or 0.0
+    facts.demand(
+        0 < beta < alpha + beta <= 1 + ROUNDING, "alpha and beta that are probabilities, and the manifest has not"
+    )
+    made, gamma = AlphaBeta((), alpha, beta), (Fraction(alpha) + Fraction(beta)) / Fraction(beta)
+    asked = [claim.parameters for claim in facts.asked("tuple_membership") if meets_rho(gamma, claim.parameters)]
+    return Terms([made.guarantee(given["rho1"], given["rho2"], columns) for given in asked], list(NOT_COVERED), [])
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,6 @@ class AlphaBeta:
         return Guarantee(
             kind="tuple_membership",
             columns=list(columns),
-            statement=f"That a tuple is in the table, believed with at most {as_given(rho1)}, is believed with at most {as_given(rho2)} after seeing the release.",
             parameters={
                 "rho1": rho1,
                 "rho2": rho2,
@@ -102,10 +113,7 @@ class AlphaBeta:
                 "alpha": self.alpha,
                 "beta": self.beta,
             },
-            conditions=[
-                "The table is a set of tuples.",
-                "The attacker believes that tuples are in the table independently.",
-            ],
+            conditions=clauses("set_of_tuples", "independent_tuples"),
         )
 
     def publish(self, tuples: Tuples, stream: Stream) -> Tuples:

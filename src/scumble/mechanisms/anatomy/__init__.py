@@ -15,6 +15,7 @@ MECHANISM = Mechanism(
         NO_NEIGHBOURS,
     ),
     plan=deferred("scumble.mechanisms.anatomy.plan", "plan"),
+    derive=deferred("scumble.mechanisms.anatomy.plan", "derive"),
     publish=deferred("scumble.mechanisms.anatomy.publish", "publish"),
     settings=Settings,
     traits=Traits(needs_counts=True, unforeseen="are not foreseen"),

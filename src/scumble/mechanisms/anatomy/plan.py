@@ -22,8 +22,9 @@ from scumble.core.domain import Codes
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.mechanisms.anatomy.settings import Settings
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.guarantee import NOT_COVERED, Guarantee, at_most_share, dependence_of_domains
+from scumble.privacy.guarantee import NOT_COVERED, Clause, Guarantee, clauses, dependence_of_domains
 from scumble.spec.spec import Spec
 
 Counts = npt.NDArray[np.int64]
@@ -31,11 +32,6 @@ Rows = npt.NDArray[np.bool_]
 
 BUCKET, COUNT = "bucket", "count"
 """The columns that the published tables have beyond the table's own."""
-
-NOT_DIFFERENTIAL = (
-    "Corruption and other beliefs: values are published as they are, beside the rows. Whoever knows the values of all others in a bucket knows the "
-    "last one's, and whoever knows that some of its values are impossible for a person believes the others more. There is no bound on gamma."
-)
 
 
 def suppressed(counts: Counts, diversity: int) -> Counts:
@@ -100,19 +96,38 @@ def plan(profile: Profile, spec: Spec) -> BucketPlan:
     diversity = spec.settings_as(Settings).diversity
     name = _demand_one_column(spec)
     gone = int(suppressed(profile.counts[name], diversity).sum())
-    told = [f"The buckets follow the counts of {name!r}, and the table of values tells these counts exactly."]
-    if gone:
-        told.append(
-            f"Rows of the most frequent values of {name!r} were left out until none has more than 1/{diversity} of the rest."
-        )
+    terms = _terms(name, diversity, profile.from_data, gone > 0)
     return BucketPlan(
         "anatomy",
         [{}],
-        [l_guarantee([name], diversity, 1 / diversity)],
-        [*dependence_of_domains(profile.from_data), *told],
-        not_covered=[NOT_DIFFERENTIAL, *NOT_COVERED],
+        terms.guarantees,
+        terms.depends_on_data,
+        not_covered=terms.not_covered,
         warnings=[f"{gone:,} rows will not be published, so that l = {diversity} can hold"] if gone else [],
         diversity=diversity,
+    )
+
+
+def derive(facts: Facts) -> Terms:
+    """What follows from buckets of l different values; whether rows were left out, and where the domain is from, is the publisher's word."""
+    record, names = facts.demand_counts("anatomy"), facts.named("apart")
+    facts.demand(
+        len(names) == 1 and record.diversity is not None,
+        "an l and one column of values apart, and the manifest has not",
+    )
+    assert record.diversity is not None
+    facts.demand(record.diversity > 1, "buckets of 2 different values or more, and the manifest has fewer")
+    from_data = names if facts.says("domain_from_data") else []
+    return _terms(names[0], record.diversity, from_data, facts.says("left_out"))
+
+
+def _terms(name: str, diversity: int, from_data: list[str], left_out: bool) -> Terms:
+    told = [Clause(code="buckets_follow", parameters={"column": name})]
+    told += [Clause(code="left_out", parameters={"column": name, "l": diversity})] if left_out else []
+    return Terms(
+        [l_guarantee([name], diversity, 1 / diversity)],
+        [*clauses("corruption_of_buckets"), *NOT_COVERED],
+        [*dependence_of_domains(from_data), *told],
     )
 
 
@@ -134,12 +149,8 @@ def l_guarantee(columns: list[str], diversity: int, share: float) -> Guarantee:
     return Guarantee(
         kind="l_diversity",
         columns=columns,
-        statement=f"In no bucket has a value more than {at_most_share(share)} of the records.",
         parameters={"l": float(diversity), "largest_share": share},
-        conditions=[
-            "The attacker knows which bucket a person is in, and of nobody in it the value: who knows the others knows the last.",
-            "The attacker believes that all of a bucket's values are equally likely for each of its rows.",
-        ],
+        conditions=clauses("knows_bucket", "alike_in_bucket"),
     )
 
 

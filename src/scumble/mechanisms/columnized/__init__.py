@@ -20,6 +20,7 @@ MECHANISM = Mechanism(
         ADD_REMOVE,
     ),
     plan=deferred("scumble.mechanisms.columnized.plan", "plan"),
+    derive=deferred("scumble.mechanisms.columnized.plan", "derive"),
     publish=deferred("scumble.mechanisms.columnized.publish", "publish"),
     settings=Settings,
     traits=Traits(

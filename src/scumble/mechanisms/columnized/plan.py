@@ -11,11 +11,13 @@ from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number
 from scumble.mechanisms.columnized.settings import Settings
 from scumble.mechanisms.counted_plans import frequent_enough, told_matrix
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
 from scumble.mechanisms.noisy_counts.plan import (
     NOT_COVERED,
     demand_epsilon_only,
     demand_published,
+    derived_matrix,
     dp_guarantee,
     given_total,
     of_total,
@@ -23,13 +25,8 @@ from scumble.mechanisms.noisy_counts.plan import (
 )
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.suppression_odds import demand_epsilon
-from scumble.privacy.guarantee import Guarantee
+from scumble.privacy.guarantee import Clause, clauses
 from scumble.spec.spec import Spec
-
-APART = (
-    "Semantic k-anonymity of all tables together: each table has it by itself, but it does not compose. Whoever knows a person's tuples in "
-    "several tables may learn more."
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,15 +67,14 @@ def plan(profile: Profile, spec: Spec) -> SchemaPlan:
     matrix = practical(
         spec, settings.k, rest, None if settings.delta is None else number(settings.delta, "delta") / parts
     )
+    spent = None if settings.schema_ is not None else epsilon * share
+    terms = _terms(attributes, matrix, parts, spent, settings.total)
     return SchemaPlan(
         "columnized",
         [{}],
-        given_total(
-            [_of_schema(dp_guarantee(attributes, matrix, parts, epsilon * share), settings, epsilon * share)],
-            settings.total,
-        ),
-        of_total(settings.total),
-        not_covered=[APART, *NOT_COVERED],
+        terms.guarantees,
+        terms.depends_on_data,
+        not_covered=terms.not_covered,
         matrix=matrix,
         c_star=parts,
         epsilon_schema=epsilon * share,
@@ -86,13 +82,30 @@ def plan(profile: Profile, spec: Spec) -> SchemaPlan:
     )
 
 
-def _of_schema(guarantee: Guarantee, settings: Settings, spent: float) -> Guarantee:
-    told = (
-        "The schema and the bound on the columns of a tuple were fixed without looking at the data."
-        if settings.schema_ is not None
-        else f"The schema was computed from the data, from counts with noise for epsilon = {spent:.6g}, which is part of the epsilon above."
+def derive(facts: Facts) -> Terms:
+    """What follows from the matrix, from how many tables a tuple can be in, and from what the publisher says that the schema cost."""
+    record = facts.demand_counts("practical")
+    matrix, parts = derived_matrix(facts, record), record.c_star or 0
+    facts.demand(1 <= parts <= facts.tables, "tables of which a tuple is in c* or fewer, and the manifest has not")
+    claims = facts.asked("noisy_counts")
+    spent = claims[0].parameters.get("beside", 0.0) if claims and record.schema_from == "budget" else None
+    paid = record.schema_from == "given" or (spent is not None and spent > 0)
+    facts.demand(paid, "a schema that was given, or paid for with a part of epsilon, and the manifest says neither")
+    columns = facts.named("counted")
+    if record.transactions is not None:
+        columns = [record.transactions[role] for role in ("item", "value") if role in record.transactions]
+    told = claims[0].columns if claims else []
+    return _terms(told if sorted(told) == sorted(columns) else columns, matrix, parts, spent, record.total)
+
+
+def _terms(columns: list[str], matrix: NoisyCountMatrix, parts: int, spent: float | None, total: int | None) -> Terms:
+    """The terms of so many tables; `spent` is what a computed schema cost."""
+    given = dp_guarantee(columns, matrix, parts, spent or 0.0)
+    schema = (
+        clauses("given_schema") if spent is None else [Clause(code="computed_schema", parameters={"epsilon": spent})]
     )
-    return guarantee.model_copy(update={"conditions": [*guarantee.conditions, told]})
+    found = given.model_copy(update={"conditions": [*given.conditions, *schema]})
+    return Terms(given_total([found], total), [*clauses("apart"), *NOT_COVERED], of_total(total))
 
 
 def _demand_roles(settings: Settings, spec: Spec) -> None:

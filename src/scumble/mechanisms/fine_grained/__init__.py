@@ -16,6 +16,7 @@ MECHANISM = Mechanism(
         REPLACE_ONE,
     ),
     plan=deferred("scumble.mechanisms.fine_grained.plan", "plan"),
+    derive=deferred("scumble.mechanisms.fine_grained.plan", "derive"),
     publish=deferred("scumble.publishing.rows", "publish_rows"),
     settings=Settings,
     traits=Traits(needs_counts=True, keyed_coins=True, stackable=True),

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,21 +19,23 @@ from scumble.core.channel import Channel, Vector, gamma_bound
 from scumble.core.coins import Coins
 from scumble.core.domain import Domain
 from scumble.core.errors import ParameterError, SchemaError
-from scumble.core.parameters import number, plain
+from scumble.core.parameters import number
+from scumble.mechanisms.facts import Facts, Terms, joint_factor
 from scumble.mechanisms.fine_grain_channel import fine_grain, gammas_from_scores, gammas_from_tolerance
 from scumble.mechanisms.fine_grained.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.utility import record_utility
+from scumble.privacy.checks import meets_bounds, meets_theta
 from scumble.privacy.guarantee import (
-    ALONE,
     CONDITIONS,
     NOT_COVERED,
+    Clause,
     Guarantee,
-    amplification,
     amplification_guarantee,
-    at_most,
+    clauses,
     dependence_of_domains,
 )
+from scumble.privacy.numerals import upward
 from scumble.privacy.values import Worst, worst_posteriors
 from scumble.spec.spec import Spec, Target
 from scumble.spec.value_names import names, places
@@ -43,19 +45,8 @@ Result = TypeVar("Result")
 MEANINGFUL = 1e4
 """A factor on the odds above which nothing is promised: a value without protection is retained nearly always."""
 
-ALL_BUT_ONE = (
-    "The attacker may know the manifest, the public columns and the coins' probabilities, but not every other row: the retentions were "
-    "computed from the table's counts, and who knows all rows but one may find which value of that one gives them."
-)
-AGAIN = (
-    "The same person is not published again, not with a key either: retentions follow the table's counts, so that another version of the table "
-    "gets other coins."
-)
-DOWNWARD = (
-    "Downward breaches: a value's own factor bounds how far its odds rise, not how far they fall; that is bounded by the factor for anything alone, where one is "
-    'stated (breaches = "both" lets its own bound both).'
-)
-SETS = "Sets of values: a value's own factor is for that value; what is believed about a set of them is bounded by the factor for anything alone, where one is stated."
+FROM_COUNTS = clauses("one_row", "once_by_counts", "not_all_others")
+"""The conditions where retentions follow the table's counts."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +81,14 @@ def plan(profile: Profile, spec: Spec) -> FineGrainPlan:
         own = spec.columns[name].privacy
         gammas = _gammas(name, domain, profile.counts[name], own or spec.privacy, 1 if own else len(sharing), settings)
         columns.append(_solved(name, domain, profile.counts[name], gammas, settings))
+    coins = {column.name: column.coins for column in columns}
+    terms = _terms(coins, {column.name: _own(column, settings) for column in columns}, profile.from_data)
     return FineGrainPlan(
         "fine_grain",
-        [{column.name: column.coins for column in columns}],
-        _guarantees(columns, settings),
-        [*dependence_of_domains(profile.from_data), *_dependence(columns, settings)],
-        [*NOT_COVERED, SETS, *([DOWNWARD] if settings.breaches == "upward" else [])],
+        [coins],
+        terms.guarantees,
+        terms.depends_on_data,
+        terms.not_covered,
         _warnings(columns, settings),
         posteriors={c.name: worst_posteriors(c.coins.channel(), c.counts) for c in columns},
     )
@@ -180,86 +173,102 @@ def _from_data(settings: Settings) -> bool:
     return settings.theta is not None or settings.weights == "frequency" or settings.objective == "error"
 
 
-def _guarantees(columns: list[_Column], settings: Settings) -> list[Guarantee]:
-    conditions = [CONDITIONS[0], AGAIN, ALL_BUT_ONE] if _from_data(settings) else list(CONDITIONS)
-    several = [ALONE] if len(columns) > 1 else []
-    channels = {column.name: column.coins.channel() for column in columns}
-    bounded = amplification(channels) < MEANINGFUL
-    found = [_value_odds(column, settings, [*conditions, *several], bounded) for column in columns]
-    if bounded:
-        found.append(amplification_guarantee(channels).model_copy(update={"conditions": conditions}))
-    return found
+class Own(NamedTuple):
+    """What was asked for single values of a column: their factors, and the numbers beside them."""
+
+    bounds: list[float | None]
+    parameters: dict[str, float]
+
+    @property
+    def from_counts(self) -> bool:
+        """Whether retentions follow the table's counts."""
+        return "largest_posterior" in self.parameters
 
 
-def _value_odds(column: _Column, settings: Settings, conditions: list[str], bounded: bool) -> Guarantee:
-    """The factors of single values.
-
-    bounded   whether a factor for anything is stated too
-    """
-    protected = np.isfinite(column.gammas)
+def _own(column: _Column, settings: Settings) -> Own:
     parameters = {"downward": float(settings.breaches == "both")}
+    if settings.theta is not None:
+        parameters["theta"] = number(settings.theta, "theta")
     if _from_data(settings):
+        protected = np.isfinite(column.gammas)
         worst = worst_posteriors(column.coins.channel(), column.counts)
         parameters |= {
             # in two digits, outward: exact ones would give counts away
             "largest_posterior": math.ceil(100 * float(worst.largest[protected].max())) / 100,
             "smallest_posterior": math.floor(100 * float(worst.smallest[protected].min())) / 100,
         }
-    return Guarantee(
-        kind="value_odds",
-        columns=[column.name],
-        statement=f"{_rises(column, settings)}. {_binds(column, settings, bounded)}",
-        parameters=parameters,
-        conditions=conditions,
-        bounds=[[float(g) if math.isfinite(g) else None for g in column.gammas]],
+    return Own([float(g) if math.isfinite(g) else None for g in column.gammas], parameters)
+
+
+def derive(facts: Facts) -> Terms:
+    """What follows from a retention for each value: the factors that were asked for, where they hold, and the one for anything."""
+    facts.demand_rows()
+    facts.demand(
+        facts.joint is None and facts.sampling is None,
+        "coins of every row and column apart, and the manifest has others",
+    )
+    asked = {claim.columns[0]: claim for claim in facts.asked("value_odds") if len(claim.columns) == 1}
+    facts.demand(
+        set(asked) == set(facts.coins), "a factor for each value of each perturbed column, and the manifest names none"
+    )
+    own = {name: _chosen(asked[name]) for name in facts.coins}
+    return _terms(
+        facts.coins, {name: each for name, each in own.items() if _meets(facts.coins[name], each)}, facts.from_data
     )
 
 
-def _rises(column: _Column, settings: Settings) -> str:
-    both = settings.breaches == "both"
-    own = column.gammas[np.isfinite(column.gammas)]
-    if settings.theta is not None:
-        theta = number(settings.theta, "theta")
-        return (
-            f"A value of {column.name} that was believed with its frequency f in the table is believed with at most {plain(theta)} f after seeing the row"
-            + (", and its odds fall by no larger factor than they may rise" if both else " (upward only)")
-        )
-    factors = (
-        f"{at_most(own.min())} for each" if own.min() == own.max() else f"{at_most(own.min())} to {at_most(own.max())}"
-    )
+CHOSEN = ("downward", "theta", "largest_posterior", "smallest_posterior")
+"""The numbers beside a value's factors that come from the publisher, or from the table."""
+
+
+def _chosen(claim: Guarantee) -> Own:
+    (bounds,) = claim.bounds or [[]]
+    return Own(bounds, {name: claim.parameters[name] for name in CHOSEN if name in claim.parameters})
+
+
+def _meets(coins: Coins, own: Own) -> bool:
+    given = own.parameters
+    low, high = given.get("smallest_posterior", 0), given.get("largest_posterior", 1)
+    possible = "theta" not in given or (own.from_counts and meets_theta([own.bounds], given["theta"]))
     return (
-        f"Seeing the published {column.name} of a row multiplies the odds of a single value of it by at most the value's own factor, {factors}"
-        + (", and divides them by no more" if both else " (upward only)")
+        possible and 0 <= low <= high <= 1 and meets_bounds([coins.channel()], [own.bounds], given.get("downward", 0))
     )
 
 
-def _binds(column: _Column, settings: Settings, bounded: bool) -> str:
-    """What holds where a value's own factor does not."""
-    beyond = [*([] if settings.breaches == "both" else ["falling odds"]), "sets of values"]
-    free = int(np.isinf(column.gammas).sum())
-    if free:
-        without = "1 value without a factor of its own" if free == 1 else f"{free} values without a factor of their own"
-        beyond.append(f"{without} (frequent, or named, so that no protection is needed)")
-    told = " and ".join(filter(None, [", ".join(beyond[:-1]), beyond[-1]]))
-    if not bounded:
-        return f"For {told} nothing is promised."
-    return f"For {told} the factor for anything (below) binds; for a single value the smaller of the two."
+def _terms(coins: dict[str, Coins], own: dict[str, Own], from_data: list[str]) -> Terms:
+    gamma = joint_factor(coins)
+    bounded = gamma < MEANINGFUL
+    counted = any(each.from_counts for each in own.values())
+    conditions = FROM_COUNTS if counted else CONDITIONS
+    beside = [*conditions, *(clauses("alone") if len(coins) > 1 else [])]
+    beyond = {"anything": upward(gamma)} if bounded else {}
+    found = [
+        Guarantee(
+            kind="value_odds",
+            columns=[name],
+            parameters=each.parameters | beyond,
+            conditions=beside,
+            bounds=[each.bounds],
+        )
+        for name, each in own.items()
+    ]
+    if bounded:
+        found.append(amplification_guarantee(list(coins), gamma).model_copy(update={"conditions": conditions}))
+    upward_only = not all(each.parameters.get("downward") for each in own.values())
+    not_covered = [*NOT_COVERED, *clauses("sets", *(["downward"] if upward_only else []))]
+    return Terms(found, not_covered, [*dependence_of_domains(from_data), *_dependence(own)])
 
 
-def _dependence(columns: list[_Column], settings: Settings) -> list[str]:
-    found = []
-    for column in columns:
-        if settings.theta is not None:
-            found.append(
-                f"The factors of {column.name!r} follow from the exact frequency of each of its values (rho1 = f, rho2 = theta f), "
-                "and tell it."
-            )
-        if _from_data(settings):
-            found.append(
-                f"The retentions of {column.name!r}, and the largest and smallest posterior beside the guarantee, were computed from the counts "
-                "of its values: they tell which values are frequent, and about how frequent."
-            )
-    return found
+def _dependence(own: dict[str, Own]) -> list[Clause]:
+    told = [
+        (("factors_tell", "theta" in each.parameters), ("retentions_tell", each.from_counts)) for each in own.values()
+    ]
+    return [
+        Clause(code=code, parameters={"column": name})
+        for name, codes in zip(own, told, strict=True)
+        for code, tells in codes
+        if tells
+    ]
 
 
 def _warnings(columns: list[_Column], settings: Settings) -> list[str]:

@@ -14,6 +14,7 @@ MECHANISM = Mechanism(
         REPLACE_ONE,
     ),
     plan=deferred("scumble.mechanisms.frapp.plan", "plan"),
+    derive=deferred("scumble.mechanisms.frapp.plan", "derive"),
     publish=deferred("scumble.mechanisms.frapp.publish", "publish"),
     traits=Traits(by_target=True, unforeseen="are not foreseen"),
     at_posterior=lambda setter, level: setter.by_gamma("frapp", level),

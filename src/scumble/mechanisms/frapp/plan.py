@@ -18,6 +18,7 @@ from scumble.core.coins import Coins
 from scumble.core.domain import Codes
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
+from scumble.mechanisms.facts import Facts, Terms, of_rows
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.guarantee import Guarantee, amplification_guarantee, dependence_of_domains
 from scumble.spec.spec import NoSettings, Spec
@@ -60,6 +61,21 @@ def plan(profile: Profile, spec: Spec) -> JointPlan:
     )
 
 
+def derive(facts: Facts) -> Terms:
+    """What follows from coins that keep or replace all perturbed columns together."""
+    facts.demand_rows()
+    coins = facts.coins
+    facts.demand(facts.joint == list(coins), "columns that are replaced together, and the manifest has others")
+    first, *others = coins.values()
+    alike = all(each.bits == first.bits and [*each.thresholds] == [*first.thresholds] for each in others)
+    whole = replace(first, size=_product([each.size for each in coins.values()]))
+    threshold = int(first.thresholds[0])
+    exact = len(first.thresholds) == 1 and (threshold == 0 or (2**first.bits - threshold) % whole.size == 0)
+    facts.demand(alike and exact, "one retention for all columns, and the manifest has several")
+    made = Frapp(tuple(each.size for each in coins.values()), whole)
+    return of_rows([made.guarantee(list(coins))], dependence_of_domains(facts.from_data))
+
+
 def _product(sizes: Sequence[int]) -> int:
     total = int(np.prod(np.array(sizes, dtype=object)))
     if total >= LARGEST:
@@ -98,8 +114,7 @@ class Frapp:
 
     def guarantee(self, columns: Sequence[str]) -> Guarantee:
         """The odds of anything about the columns together."""
-        given = amplification_guarantee({" and ".join(columns): self.coins.channel()})
-        return given.model_copy(update={"kind": "joint_amplification", "columns": list(columns)})
+        return amplification_guarantee(columns, self.coins.amplification, "joint_amplification")
 
     def publish(self, columns: Sequence[Codes], stream: Stream) -> list[Codes]:
         """The published codes of the columns."""

@@ -14,6 +14,7 @@ MECHANISM = Mechanism(
         NO_NEIGHBOURS,
     ),
     plan=deferred("scumble.mechanisms.own_values", "plan_identity"),
+    derive=deferred("scumble.mechanisms.own_values", "derive"),
     publish=deferred("scumble.mechanisms.identity.publish", "publish"),
     traits=Traits(needs_counts=True, by_target=True, unforeseen="are not foreseen"),
     at_posterior=lambda setter, level: setter.by_retention("identity", level),

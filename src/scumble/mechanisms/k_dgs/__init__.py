@@ -19,6 +19,7 @@ MECHANISM = Mechanism(
         NO_NEIGHBOURS,
     ),
     plan=deferred("scumble.mechanisms.k_dgs.plan", "plan"),
+    derive=deferred("scumble.mechanisms.k_dgs.plan", "derive"),
     publish=deferred("scumble.mechanisms.k_dgs.publish", "publish"),
     settings=Settings,
     traits=Traits(

@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from scumble.core.errors import ParameterError, SchemaError
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.k_dgs.settings import Settings
 from scumble.mechanisms.noisy_counts.plan import NOT_COVERED, demand_published, given_total, k_guarantee, of_total
 from scumble.mechanisms.plan import Plan, Profile
+from scumble.privacy.guarantee import clauses
 from scumble.spec.recoding import demand_k
 from scumble.spec.spec import Spec
-
-EXACT = (
-    "Differential privacy: published counts are exact. Whoever knows all rows but one can tell from them what that one is, "
-    "where it is not rare."
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,16 +42,31 @@ def plan(profile: Profile, spec: Spec) -> CrowdPlan:
         raise ParameterError("total is for what is suppressed, and boxes suppress nothing; leave it out")
     if settings.method == "midpoints":
         _demand_ranges(profile, columns)
+    terms = _terms(columns, settings.k, settings.method == "suppress", settings.total)
     return CrowdPlan(
         "k_dgs",
         [{}],
-        given_total([k_guarantee(columns, settings.k)], settings.total),
-        of_total(settings.total),
-        not_covered=[EXACT, NOT_COVERED[0], *(NOT_COVERED[1:] if settings.method == "suppress" else [])],
+        terms.guarantees,
+        terms.depends_on_data,
+        not_covered=terms.not_covered,
         k=settings.k,
         method=settings.method,
         total=settings.total,
     )
+
+
+def derive(facts: Facts) -> Terms:
+    """What follows from k."""
+    record = facts.demand_counts("exact", "boxes")
+    facts.demand((record.k or 0) >= 1, "a k, and the manifest has none")
+    assert record.k is not None
+    suppressed = record.matrix == "exact"
+    return _terms(facts.named("counted"), record.k, suppressed, record.total if suppressed else None)
+
+
+def _terms(columns: list[str], k: int, suppressed: bool, total: int | None) -> Terms:
+    beyond = [*clauses("exact_counts"), NOT_COVERED[0], *(NOT_COVERED[1:] if suppressed else [])]
+    return Terms(given_total([k_guarantee(columns, k)], total), beyond, of_total(total))
 
 
 def _demand_ranges(profile: Profile, columns: list[str]) -> None:

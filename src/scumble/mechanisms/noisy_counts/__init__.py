@@ -19,6 +19,7 @@ MECHANISM = Mechanism(
         ADD_REMOVE,
     ),
     plan=deferred("scumble.mechanisms.noisy_counts.plan", "plan"),
+    derive=deferred("scumble.mechanisms.noisy_counts.plan", "derive"),
     publish=deferred("scumble.mechanisms.noisy_counts.publish", "publish"),
     settings=Settings,
     traits=Traits(

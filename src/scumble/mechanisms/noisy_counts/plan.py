@@ -4,7 +4,6 @@ All published columns are alike: a tuple is a row of them, and it is published a
 matrix publishes tuples that occur often (k, epsilon, delta); the full one (epsilon) counts every tuple of a declared domain.
 """
 
-import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -12,26 +11,19 @@ from typing import Any
 import numpy as np
 
 from scumble.core.errors import InternalError, ParameterError, SchemaError
-from scumble.core.parameters import plain
 from scumble.mechanisms.counted_plans import frequent_enough, told_matrix
+from scumble.mechanisms.facts import Counted, Facts, Terms
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix, listed_domain
 from scumble.mechanisms.noisy_counts.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.anonymity import Verdict, check_cells
-from scumble.privacy.guarantee import Guarantee, at_most
+from scumble.privacy.guarantee import Clause, Guarantee, clauses
 from scumble.spec.spec import Spec
 
 CHECKED_COUNTS = 10_000
 """Counts up to which conditions b1 to b3 are checked in exact arithmetic, for each plan."""
 
-ONE_TUPLE = "Each person is one tuple: one row of the table, or all the transactions of one user."
-NEIGHBOURS = "Neighbours differ by one tuple added or removed; for one tuple replaced by another, epsilon and delta are twice as large."
-AGAIN = "The same people are not published again: each publication adds its epsilon and its delta."
-
-NOT_COVERED = [
-    "What holds for a group: frequent tuples are meant to be learnt, and may tell about the members of the group.",
-    "Tuples that are rare are missing: the published table is no sample, and its share of a group is not the group's.",
-]
+NOT_COVERED = clauses("frequent_group", "rare_tuples")
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,12 +52,13 @@ def plan(profile: Profile, spec: Spec) -> CountsPlan:
     if settings.matrix == "full":
         return _full_plan(profile, settings, epsilon, columns)
     matrix = practical(spec, settings.k, epsilon, settings.delta)
+    terms = _practical_terms(columns, matrix, settings.total)
     return CountsPlan(
         "noisy_counts",
         [{}],
-        given_total([k_guarantee(columns, matrix.k), dp_guarantee(columns, matrix)], settings.total),
-        of_total(settings.total),
-        not_covered=list(NOT_COVERED),
+        terms.guarantees,
+        terms.depends_on_data,
+        not_covered=terms.not_covered,
         matrix=matrix,
         total=settings.total,
     )
@@ -82,15 +75,45 @@ def _full_plan(profile: Profile, settings: Settings, epsilon: Any, columns: list
         )
     listed_domain(profile.domains[name].size for name in columns)
     matrix = ClampedCounts.full(epsilon)
+    terms = _full_terms(columns, matrix, settings.total)
     return CountsPlan(
         "noisy_counts",
         [{}],
-        given_total([full_guarantee(columns, matrix)], settings.total),
-        of_total(settings.total),
-        not_covered=list(NOT_COVERED[:1]),
+        terms.guarantees,
+        terms.depends_on_data,
+        not_covered=terms.not_covered,
         matrix=matrix,
         total=settings.total,
     )
+
+
+def derive(facts: Facts) -> Terms:
+    """What follows from the matrix that counts were drawn by, whose conditions are checked anew."""
+    record, columns = facts.demand_counts("practical", "full"), facts.named("counted")
+    facts.demand(facts.tables == 0, "one table, and the manifest has several")
+    if record.matrix == "full":
+        facts.demand(
+            bool(record.epsilon) and record.k is None and record.delta is None, "an epsilon and nothing beside it"
+        )
+        return _full_terms(columns, ClampedCounts.full(record.epsilon), record.total)
+    return _practical_terms(columns, derived_matrix(facts, record), record.total)
+
+
+def derived_matrix(facts: Facts, record: Counted) -> NoisyCountMatrix:
+    """The practical matrix of a manifest, once conditions b1 to b3 hold for it."""
+    facts.demand(bool(record.k and record.epsilon and record.delta), "k, epsilon and delta, and the manifest has not")
+    matrix = NoisyCountMatrix(record.k or 0, record.epsilon or 0.0, record.delta or 0.0)
+    facts.demand(checked(matrix).holds, "a matrix that keeps epsilon and delta, and the manifest's does not")
+    return matrix
+
+
+def _practical_terms(columns: list[str], matrix: NoisyCountMatrix, total: int | None) -> Terms:
+    found = [k_guarantee(columns, matrix.k), dp_guarantee(columns, matrix)]
+    return Terms(given_total(found, total), list(NOT_COVERED), of_total(total))
+
+
+def _full_terms(columns: list[str], matrix: ClampedCounts, total: int | None) -> Terms:
+    return Terms(given_total([full_guarantee(columns, matrix)], total), list(NOT_COVERED[:1]), of_total(total))
 
 
 def practical(spec: Spec, k: int | None, epsilon: Any, delta: Any) -> NoisyCountMatrix:
@@ -138,76 +161,48 @@ def demand_published(spec: Spec) -> list[str]:
     return spec.published
 
 
-def of_total(total: int | None) -> list[str]:
+def of_total(total: int | None) -> list[Clause]:
     """What a published number of rows tells."""
-    if total is None:
-        return []
-    return [
-        f"The number of rows, {total:,}, was stated as public knowledge. Where it is not, whoever knows all rows but one learns whether that one is in the table."
-    ]
+    return [] if total is None else [Clause(code="stated_total", parameters={"total": total})]
 
 
 def given_total(guarantees: list[Guarantee], total: int | None) -> list[Guarantee]:
     """The guarantees with the condition that a published number of tuples adds."""
     if total is None:
         return guarantees
-    known = f"That there are {total:,} tuples was public before; these guarantees do not cover what it tells."
+    known = Clause(code="known_total", parameters={"total": total})
     return [g.model_copy(update={"conditions": [*g.conditions, known]}) for g in guarantees]
 
 
 def k_guarantee(columns: list[str], k: int) -> Guarantee:
     """Semantic k-anonymity with epsilon = 0."""
-    return Guarantee(
-        kind="semantic_k",
-        columns=columns,
-        statement=f"Semantic {k}-anonymity: each tuple can be removed, or replaced by any of {k - 1} other tuples of the table, without "
-        "changing the probability of any outcome.",
-        parameters={"k": k},
-        conditions=[
-            ONE_TUPLE,
-            "The recoding of the columns was fixed without looking at the data.",
-            "All published attributes are counted; joined with another table of the same people this guarantee is lost.",
-        ],
-    )
+    conditions = clauses("one_tuple", "fixed_recoding", "all_counted")
+    return Guarantee(kind="semantic_k", columns=columns, parameters={"k": k}, conditions=conditions)
 
 
 def dp_guarantee(columns: list[str], matrix: NoisyCountMatrix, parts: int = 1, beside: float = 0.0) -> Guarantee:
     """(epsilon, delta) of `parts` tables that one tuple can be in, counted by the same matrix, and `beside` that was spent on their schema."""
-    epsilon, delta = parts * matrix.epsilon + beside, parts * matrix.delta
-    together = (
-        f", from {parts} tables at ({plain(matrix.epsilon)}, {plain(matrix.delta)}) that a tuple can be in"
-        if parts > 1
-        else ""
-    )
     return Guarantee(
         kind="noisy_counts",
         columns=columns,
-        statement=f"({plain(epsilon)}, {plain(delta)})-differential privacy for one tuple: the probability of the outcome changes by a factor of at most "
-        f"{at_most(math.exp(epsilon))} by adding or removing it, save with probability {plain(delta)}{together}.",
         parameters={
             "k": matrix.k,
             "epsilon": matrix.epsilon,
             "delta": matrix.delta,
             "parts": parts,
             "beside": beside,
-            "total_epsilon": epsilon,
-            "total_delta": delta,
+            "total_epsilon": parts * matrix.epsilon + beside,
+            "total_delta": parts * matrix.delta,
         },
-        conditions=[ONE_TUPLE, NEIGHBOURS, AGAIN],
+        conditions=clauses("one_tuple", "neighbours", "adds_up"),
     )
 
 
 def full_guarantee(columns: list[str], matrix: ClampedCounts) -> Guarantee:
     """Plain epsilon-differential privacy."""
     _demand(check_full(matrix))
-    return Guarantee(
-        kind="full_counts",
-        columns=columns,
-        statement=f"Differential privacy with epsilon = {plain(matrix.rate)}: the probability of any outcome changes by a factor of at most "
-        f"{at_most(math.exp(matrix.rate))} by adding or removing one tuple.",
-        parameters={"epsilon": matrix.rate},
-        conditions=[ONE_TUPLE, NEIGHBOURS, AGAIN, "The domain was declared without looking at the data."],
-    )
+    conditions = clauses("one_tuple", "neighbours", "adds_up", "declared_domain")
+    return Guarantee(kind="full_counts", columns=columns, parameters={"epsilon": matrix.rate}, conditions=conditions)
 
 
 def _demand(verdict: Verdict) -> None:

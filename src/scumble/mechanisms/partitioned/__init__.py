@@ -16,6 +16,7 @@ MECHANISM = Mechanism(
         NO_NEIGHBOURS,
     ),
     plan=deferred("scumble.mechanisms.partitioned.plan", "plan"),
+    derive=deferred("scumble.mechanisms.partitioned.plan", "derive"),
     publish=deferred("scumble.mechanisms.partitioned.publish", "publish"),
     settings=Settings,
     traits=Traits(needs_counts=True),

@@ -23,11 +23,13 @@ from scumble.core.coins import Coins
 from scumble.core.domain import Domain
 from scumble.core.errors import InternalError, ParameterError, SchemaError
 from scumble.core.parameters import number
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.fine_grain_channel import fine_grain
 from scumble.mechanisms.partitioned.partitioning import Partition, partition
 from scumble.mechanisms.partitioned.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.guarantee import NOT_COVERED, ROUNDING, Guarantee, as_given, at_most, dependence_of_domains
+from scumble.privacy.checks import meets_bounds, meets_posterior
+from scumble.privacy.guarantee import NOT_COVERED, ROUNDING, Clause, Guarantee, clauses, dependence_of_domains
 from scumble.privacy.values import Worst, worst_posteriors
 from scumble.spec.spec import Spec, Target
 from scumble.spec.value_names import names, places
@@ -35,21 +37,8 @@ from scumble.spec.value_names import names, places
 SUBTABLE = "subtable"
 """The published column that says which sub-table a row is in."""
 
-CONDITIONS = [
-    "Each person is one row of the table.",
-    "The table is published once: another publication draws other sub-tables, and the two together tell more.",
-    "The attacker believes the table's own frequencies of the column, and sees the manifest and the row's sub-table and published value.",
-    "The attacker does not know which rows, with their sub-tables, all the others are: counts in sub-tables are exact, and who knows every "
-    "other row may find the last one's value from them.",
-]
-
-BEYOND = [
-    "Other beliefs: a sub-table excludes the values that it does not have, so there is no local differential privacy, and no bound for "
-    "beliefs that differ from the table's frequencies, by the row's public columns say.",
-    "Downward: a row's sub-table makes each value outside it impossible.",
-    "Properties that were not named: a row surely has one of its sub-table's values, and whatever these have in common is told. Sets in "
-    "`together` are for that.",
-]
+CONDITIONS = clauses("one_row", "once_by_subtables", "believes_frequencies", "not_others_subtables")
+BEYOND = clauses("other_beliefs", "impossible_outside", "unnamed_properties")
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,12 +83,17 @@ def plan(profile: Profile, spec: Spec) -> PartitionPlan:
     coins = [_coins(found, k, rho2, settings) for k in range(len(found.subtables))]
     bounds = [_bounds(found, k, rho2, own, domain.size) for k, own in enumerate(coins)]
     worst, posteriors = _worst(found, coins, rho2)
+    counts_of = {"protected": float(found.protected.sum()), "sets": float(len(found.guarded))}
+    parameters = {"rho1": rho1, "rho2": rho2, "largest_posterior": worst, "downward": 0.0} | counts_of
+    told = (spec.columns[name].privacy or spec.privacy).rho1 is None
+    strata = [{name: each.among(own, domain.size)} for each, own in zip(coins, found.values, strict=True)]
+    terms = _terms(name, strata, [_guarantee(name, parameters, bounds)], profile.from_data, told)
     return PartitionPlan(
         "partitioned",
-        [{name: each.among(own, domain.size)} for each, own in zip(coins, found.values, strict=True)],
-        [_guarantee(name, found, bounds, rho1, rho2, worst)],
-        [*dependence_of_domains(profile.from_data), *_dependence(name, spec, settings)],
-        [*NOT_COVERED, *BEYOND],
+        strata,
+        terms.guarantees,
+        terms.depends_on_data,
+        terms.not_covered,
         _open_sets(settings.together, together, found, counts),
         partition=found,
         posteriors=posteriors,
@@ -202,19 +196,39 @@ def _worst(found: Partition, coins: list[Coins], rho2: float) -> tuple[float, li
     return worst, every
 
 
-def _guarantee(
-    name: str, found: Partition, bounds: list[list[float | None]], rho1: float, rho2: float, worst: float
-) -> Guarantee:
-    sets = f", nor a guarded set of values (there are {len(found.guarded)})," if found.guarded else ""
-    return Guarantee(
-        kind="subtable_posterior",
-        columns=[name],
-        statement=f"For whoever believes the table's own frequencies, no protected value of {name} (there are {int(found.protected.sum())}){sets} is "
-        f"believed with more than {as_given(rho2)} after seeing a row's sub-table and published value (upward only: beliefs may fall without a bound); the largest such belief is {at_most(worst)}.",
-        parameters={"rho1": rho1, "rho2": rho2, "largest_posterior": worst, "downward": 0.0},
-        conditions=CONDITIONS,
-        bounds=bounds,
-    )
+def derive(facts: Facts) -> Terms:
+    """What follows from sub-tables: the bounds that were asked for, where their channels keep them."""
+    facts.demand_rows()
+    names = facts.named("sensitive")
+    one = len(names) == 1 and len(facts.named("stratum")) == 1
+    facts.demand(one, "one perturbed column and one that names the sub-table, and the manifest has not")
+    channels = [stratum[names[0]] for stratum in facts.channels]
+    found = [
+        _guarantee(names[0], {n: v for n, v in claim.parameters.items() if n in CHOSEN}, claim.bounds or [])
+        for claim in facts.asked("subtable_posterior")
+        if meets_posterior(claim.parameters) and meets_bounds(channels, claim.bounds, 0)
+    ]
+    facts.demand(len(found) == 1, "a largest posterior that its channels keep, and the manifest claims another")
+    return _terms(names[0], facts.strata, found, facts.from_data, facts.says("rho1_tells"))
+
+
+CHOSEN = ("rho1", "rho2", "largest_posterior", "downward", "protected", "sets")
+"""The numbers that come from the publisher, or from the table."""
+
+
+def _guarantee(name: str, parameters: dict[str, float], bounds: list[list[float | None]]) -> Guarantee:
+    upward = parameters | {"downward": 0.0}
+    return Guarantee(kind="subtable_posterior", columns=[name], parameters=upward, conditions=CONDITIONS, bounds=bounds)
+
+
+def _terms(
+    name: str, strata: list[dict[str, Coins]], found: list[Guarantee], from_data: list[str], rho1: bool
+) -> Terms:
+    """The terms; `rho1` says whether that is the largest frequency of the table."""
+    told = [Clause(code="subtables_tell", parameters={"column": name})]
+    told += clauses("shares_tell") if any(len(each.thresholds) > 1 for each in (s[name] for s in strata)) else []
+    told += clauses("rho1_tells") if rho1 else []
+    return Terms(found, [*NOT_COVERED, *BEYOND], [*dependence_of_domains(from_data), *told])
 
 
 def _open_sets(
@@ -227,18 +241,3 @@ def _open_sets(
         for named, codes in zip(given, sets, strict=True)
         if tuple(sorted(set(codes))) not in found.guarded
     ]
-
-
-def _dependence(name: str, spec: Spec, settings: Settings) -> list[str]:
-    found = [
-        f"The sub-tables of {name!r} were made from the counts of its values: the values, size and retention of each are published. They tell which "
-        "values of the domain do not occur, and the share of the most frequent protected value in each sub-table (a bound on it, where a set in "
-        "`together` is stricter)."
-    ]
-    if settings.inside == "fine_grain":
-        found.append(
-            "Each protected value's factor in a sub-table tells its exact share there, and so its count in the table."
-        )
-    if (spec.columns[name].privacy or spec.privacy).rho1 is None:
-        found.append("rho1 is the frequency of the most frequent value, and tells it.")
-    return found

@@ -20,6 +20,7 @@ MECHANISM = Mechanism(
         REPLACE_ONE,
     ),
     plan=deferred("scumble.mechanisms.perturbed_generalization.plan", "plan"),
+    derive=deferred("scumble.mechanisms.perturbed_generalization.plan", "derive"),
     publish=deferred("scumble.mechanisms.perturbed_generalization.publish", "publish"),
     settings=Settings,
     traits=Traits(in_groups=True, by_target=True),

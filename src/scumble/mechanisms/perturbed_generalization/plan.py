@@ -28,16 +28,23 @@ from scumble.core.draws import below
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.perturbed_generalization.mondrian import Ranks, grouped
 from scumble.mechanisms.perturbed_generalization.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.guarantee import NOT_COVERED, Guarantee, dependence_of_domains, sampled_amplification, sampled_rho
+from scumble.privacy.checks import meets_rho
+from scumble.privacy.guarantee import (
+    NOT_COVERED,
+    clauses,
+    dependence_of_domains,
+    sampled_amplification,
+    sampled_gamma,
+    sampled_rho,
+)
 from scumble.spec.spec import Spec, Target
 
 SIZE, LOW, HIGH = "group_rows", "_low", "_high"
 """The column that says how many rows a group has, and what the names of the two ends of a range end with."""
-
-ENDS = "Extremes: the ends of a box are values of its rows, and the smallest and the largest value of a public column are published with the box that has them."
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,15 +70,14 @@ def plan(profile: Profile, spec: Spec) -> BoxPlan:
     name = _demand_columns(spec)
     target = spec.columns[name].privacy or spec.privacy
     coins = Coins.of(_channel(target, profile.domains[name].size, k))
+    asked = [] if target.rho1 is None else [(number(target.rho1, "rho1"), number(target.rho2, "rho2"))]
+    terms = _terms(name, coins, k, asked, profile.from_data)
     return BoxPlan(
         "perturbed_generalization",
         [{name: coins}],
-        _guarantees(name, coins.channel(), target, k),
-        [
-            *dependence_of_domains(profile.from_data),
-            "The boxes follow the public columns: each tells how many rows lie in it, and its ends are values of theirs.",
-        ],
-        not_covered=[ENDS, *NOT_COVERED[1:]],
+        terms.guarantees,
+        terms.depends_on_data,
+        not_covered=terms.not_covered,
         warnings=[f"nothing of {name!r} will be published: its retention is 0"] * (coins.retention == 0),
         k=k,
     )
@@ -129,8 +135,24 @@ def _channel(target: Target, size: int, k: int) -> Channel:
     return Channel.from_gamma(size, 1 + k * (target.factor() - 1))
 
 
-def _guarantees(name: str, channel: Channel, target: Target, k: int) -> list[Guarantee]:
-    found = [sampled_amplification(name, channel, k)]
-    if target.rho1 is not None:
-        found.insert(0, sampled_rho(name, number(target.rho1, "rho1"), number(target.rho2, "rho2"), k))
-    return found
+def derive(facts: Facts) -> Terms:
+    """What follows from the channel and from the draw of one row in k or more."""
+    record, coins = facts.demand_counts("generalized"), facts.coins
+    facts.demand(
+        len(coins) == 1 and (record.k or 0) > 1,
+        "one perturbed column and groups of 2 or more, and the manifest has not",
+    )
+    assert record.k is not None
+    ((name, each),) = coins.items()
+    facts.demand(not each.own, "all values alike as replacements, and the manifest has others")
+    gamma = sampled_gamma(each.amplification, record.k)
+    asked = [c.parameters for c in facts.asked("sampled_rho") if meets_rho(gamma, c.parameters)]
+    return _terms(name, each, record.k, [(given["rho1"], given["rho2"]) for given in asked], facts.from_data)
+
+
+def _terms(name: str, coins: Coins, k: int, asked: list[tuple[float, float]], from_data: list[str]) -> Terms:
+    return Terms(
+        [*(sampled_rho(name, *pair, k) for pair in asked), sampled_amplification(name, coins.amplification, k)],
+        [*clauses("extremes"), *NOT_COVERED[1:]],
+        [*dependence_of_domains(from_data), *clauses("boxes_follow")],
+    )

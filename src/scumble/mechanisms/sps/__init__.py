@@ -19,6 +19,7 @@ MECHANISM = Mechanism(
         REPLACE_ONE + " What holds for a personal group is stated apart.",
     ),
     plan=deferred("scumble.mechanisms.sps.plan", "plan"),
+    derive=deferred("scumble.mechanisms.sps.plan", "derive"),
     publish=deferred("scumble.mechanisms.sps.publish", "publish"),
     settings=Settings,
     traits=Traits(in_groups=True, by_target=True),

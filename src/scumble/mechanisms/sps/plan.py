@@ -19,11 +19,22 @@ import numpy.typing as npt
 from scumble.core.coins import Coins
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
+from scumble.mechanisms.facts import Facts, Terms, of_rows
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.sps.settings import Settings, Sizes
-from scumble.privacy.guarantee import CONDITIONS, NOT_COVERED, Guarantee, amplification_guarantee, rho_guarantee
+from scumble.privacy.checks import meets_rho
+from scumble.privacy.guarantee import (
+    ROUNDING,
+    Clause,
+    Guarantee,
+    amplification_guarantee,
+    clauses,
+    dependence_of_domains,
+    rho_guarantee,
+)
 from scumble.privacy.reconstruction import least_tail, rung_for, rungs, sample_size
 from scumble.privacy.tails import lambda_limits
+from scumble.privacy.words import SIZE
 from scumble.spec.spec import Model, Spec
 
 Counts = npt.NDArray[np.int64]
@@ -76,24 +87,59 @@ def plan(profile: Profile, spec: Spec) -> SamplePlan:
     target = spec.columns[name].privacy or spec.privacy
     coins = Coins.of(target.channel(domain.size))
     sampling = sampling_of(settings, float(coins.channel().retain), domain.size)
-    channels = {name: coins.channel()}
-    proved = sampling.sizes == "one" or (sampling.sizes == "ladder" and sampling.tail == "exact")
-    found = [reconstruction_guarantee(name, sampling)] if proved else []
-    if target.rho1 is not None:
-        found.append(_here(rho_guarantee(channels, number(target.rho1, "rho1"), number(target.rho2, "rho2"))))
-    found.append(_here(amplification_guarantee(channels)))
+    asked = [] if target.rho1 is None else [(number(target.rho1, "rho1"), number(target.rho2, "rho2"))]
+    terms = _terms(name, coins, sampling, asked, profile.from_data, bool(settings.generalize))
     warnings = [TWO_VALUES] if domain.size == 2 else []
-    warnings += [told for told in _tells(sampling) if sampling.sizes == "paper"]
+    warnings += [told.sentence for told in _tells(sampling) if sampling.sizes == "paper"]
     return SamplePlan(
         "sps",
         [{name: coins}],
-        found,
-        _dependence(profile, settings, sampling),
-        NOT_COVERED,
+        terms.guarantees,
+        terms.depends_on_data,
+        terms.not_covered,
         warnings,
         sampling=sampling,
         settings=settings,
     )
+
+
+def derive(facts: Facts) -> Terms:
+    """What follows from the coins and from the sizes of samples, which are computed anew."""
+    facts.demand_rows()
+    given, coins = facts.sampling, facts.coins
+    facts.demand(
+        given is not None and len(coins) == 1, "samples of groups and one perturbed column, and the manifest has not"
+    )
+    assert given is not None
+    ((name, each),) = coins.items()
+    settings = Settings.model_validate(
+        {"lambda": given.lam, "delta": given.delta, "tail": given.tail, "sizes": given.sizes}
+    )
+    sampling = sampling_of(settings, float(each.channel().retain), each.size)
+    rungs_alike = (
+        np.allclose(sampling.ladder or [0], given.ladder or [0], rtol=ROUNDING, atol=0)
+        if len(sampling.ladder or []) == len(given.ladder or [])
+        else False
+    )
+    same = sampling.least == given.least and rungs_alike
+    facts.demand(same, "sample sizes that follow from lambda, delta and the retention, and the manifest has others")
+    rhos = [
+        (c.parameters["rho1"], c.parameters["rho2"])
+        for c in facts.asked("rho")
+        if meets_rho(each.amplification, c.parameters)
+    ]
+    return _terms(name, each, sampling, rhos, facts.from_data, facts.merged or facts.says("merged"))
+
+
+def _terms(
+    name: str, coins: Coins, sampling: Sampling, asked: list[tuple[float, float]], from_data: list[str], merged: bool
+) -> Terms:
+    proved = sampling.sizes == "one" or (sampling.sizes == "ladder" and sampling.tail == "exact")
+    found = [reconstruction_guarantee(name, sampling)] if proved else []
+    found += [_here(rho_guarantee([name], *pair)) for pair in asked]
+    found.append(_here(amplification_guarantee([name], coins.amplification)))
+    told = [*dependence_of_domains(from_data), *_tells(sampling), *(clauses("merged") if merged else [])]
+    return of_rows(found, told)
 
 
 TWO_VALUES = (
@@ -132,59 +178,23 @@ def reconstruction_guarantee(name: str, sampling: Sampling) -> Guarantee:
     delta = sampling.delta
     if sampling.tail == "chernoff":
         delta = least_tail(sampling.least, 1.0, sampling.retain, sampling.values, sampling.lam)
-    asked = (
-        ""
-        if sampling.tail == "exact"
-        else f" ({sampling.delta:g} was asked for by the Chernoff bound, which is far above the true tails)"
-    )
     parameters = {"lambda": sampling.lam, "delta": delta, "retain": sampling.retain, "values": float(sampling.values)}
-    parameters |= {f"size at f <= {f:.12g}": float(s) for s, f in zip(sizes, shares, strict=True)}
+    parameters |= {"asked": sampling.delta} if sampling.tail == "chernoff" else {}
+    parameters |= {f"{SIZE}{f:.12g}": float(s) for s, f in zip(sizes, shares, strict=True)}
     return Guarantee(
-        kind="reconstruction",
-        columns=[name],
-        statement=f"Of a group of people who agree on all public columns at most {max(sizes)} are in the sample, so few that for every value of "
-        f"{name} its share of the sample is estimated more than {sampling.lam:.4g} of itself too high with probability {delta:.4g} or more, "
-        f"and as much too low with {delta:.4g} or more{asked}.",
-        parameters=parameters,
-        conditions=[CONDITIONS[0], *HERE, GROUPS],
-    )  # fmt: skip
+        kind="reconstruction", columns=[name], parameters=parameters, conditions=[*HERE, *clauses("own_group")]
+    )
 
 
-HERE = [
-    CONDITIONS[1],
-    "The attacker may know the manifest, the public columns and the coins' probabilities, but not the values of most others in the group: "
-    "how many of a value are sampled follows their frequencies.",
-]
-GROUPS = (
-    "The attacker estimates from the person's own group. Values of public columns that make no difference to the sensitive one were merged "
-    "(the setting generalize), or the attacker does not know that they make none; what larger groups tell is statistics, which is meant to be learnt."
-)
+HERE = clauses("one_row", "fresh_coins", "not_most_others")
 
 
 def _here(guarantee: Guarantee) -> Guarantee:
-    return guarantee.model_copy(update={"conditions": [CONDITIONS[0], *HERE]})
+    return guarantee.model_copy(update={"conditions": HERE})
 
 
-def _tells(sampling: Sampling) -> list[str]:
-    if sampling.sizes == "paper":
-        return [
-            "The sample size of a group is computed from the frequency f of its most frequent value, and weights or duplicates show it: f can be "
-            "read off, in most sampled groups within 5% (scumble audit). A group that was not sampled shows that f is below what its size asks for."
-        ]
+def _tells(sampling: Sampling) -> list[Clause]:
+    """What the size of a sample tells of its group."""
     if sampling.sizes == "ladder":
-        told = ", ".join(f"{rung:.4g}" for rung in sampling.ladder or ())
-        return [
-            f"The sample size of a group shows between which of the rungs {told} the frequency of its most frequent value lies."
-        ]
-    return []
-
-
-def _dependence(profile: Profile, settings: Settings, sampling: Sampling) -> list[str]:
-    from_data = [
-        f"The domain of {name!r} was taken from the data: each of its values was somebody's, and no other value occurred."
-        for name in profile.from_data
-    ]
-    merged = [
-        "Values of public columns were merged where a chi-square test does not tell their sensitive values apart: the map says which differ and which do not."
-    ]
-    return from_data + _tells(sampling) + (merged if settings.generalize else [])
+        return [Clause(code="rungs_tell", parameters={"ladder": sampling.ladder or []})]
+    return clauses("sizes_tell") if sampling.sizes == "paper" else []

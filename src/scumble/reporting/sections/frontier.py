@@ -115,7 +115,7 @@ def _this(subject: Subject, name: str, prior: Numbers) -> Setting:
 
 def _posterior(subject: Subject, name: str, prior: Numbers) -> float:
     """Of the channel; the shares within sub-tables are not those of the table, and what they come to is in the manifest."""
-    stated = [g.parameters["largest_posterior"] for g in subject.manifest.guarantees if g.kind == "subtable_posterior"]
+    stated = [g.parameters["largest_posterior"] for g in subject.terms.guarantees if g.kind == "subtable_posterior"]
     if stated:
         return max(stated)
     (channel,) = (channels[name] for channels in subject.release.strata)

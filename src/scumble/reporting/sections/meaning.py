@@ -14,7 +14,7 @@ TITLE = "What the number means"
 
 def meaning(subject: Subject) -> Section:
     """The section."""
-    guarantees = subject.manifest.guarantees
+    guarantees = subject.terms.guarantees
     found = belief(guarantees)
     if found is None:
         return Section("meaning", TITLE, why_not=_why_not(subject))
@@ -34,7 +34,7 @@ def meaning(subject: Subject) -> Section:
 
 
 def _why_not(subject: Subject) -> str:
-    kinds = {g.kind for g in subject.manifest.guarantees}
+    kinds = {g.kind for g in subject.terms.guarantees}
     if not kinds:
         return "No bound holds for this release, so nothing can be said about what an attacker who sees a row may come to believe."
     if "subtable_posterior" in kinds or "l_diversity" in kinds:

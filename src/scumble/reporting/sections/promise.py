@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from scumble.mechanisms import find_mechanism
+from scumble.privacy.guarantee import Clause
+from scumble.privacy.words import heading, text
 from scumble.release.manifest import Manifest
 from scumble.reporting.promises import Parameter, parameters, sentence
 from scumble.reporting.section import Section
@@ -21,16 +23,16 @@ class Promise:
 
 def promise(subject: Subject) -> Section:
     """The section; a condition that all guarantees share stands once."""
-    guarantees, manifest = subject.manifest.guarantees, subject.manifest
+    terms, manifest = subject.terms, subject.manifest
     outcome = iter([check.passed for check in subject.checks if check.name == "guarantee"])
     return Section(
         "promise",
         "What is guaranteed, and what is not",
         {
-            "promises": [Promise(sentence(g), g.statement, parameters(g), next(outcome)) for g in guarantees],
-            "conditions": list(dict.fromkeys(c for g in guarantees for c in g.conditions)),
-            "not_covered": [_headed(line) for line in manifest.not_covered],
-            "depends": manifest.depends_on_data,
+            "promises": [Promise(sentence(g), g.statement, parameters(g), next(outcome)) for g in terms.guarantees],
+            "conditions": list(dict.fromkeys(c.sentence for g in terms.guarantees for c in g.conditions)),
+            "not_covered": [_headed(clause) for clause in terms.not_covered],
+            "depends": [clause.sentence for clause in terms.depends_on_data],
             "coins": _coins(manifest),
         },
     )
@@ -45,7 +47,7 @@ def _coins(manifest: Manifest) -> str:
     return f"Coins: {manifest.randomness.source}; {keyed if manifest.randomness.keyed else 'drawn once, for this release'}."
 
 
-def _headed(line: str) -> tuple[str, str]:
-    """The words before a colon are the heading of a sentence, where they are few."""
-    head, colon, rest = line.partition(": ")
-    return (head, rest[:1].upper() + rest[1:]) if colon and len(head) < 60 else ("", line)
+def _headed(clause: Clause) -> tuple[str, str]:
+    """Its heading, and its sentence; the sentence alone where it has none."""
+    head, told = heading(clause.code), text(clause.code, clause.parameters)
+    return (head, told[:1].upper() + told[1:]) if head else ("", told)

@@ -18,11 +18,11 @@ ASKED = {
     "inference": "Can a person's sensitive value be concluded from the release?",
 }
 SAYS = {
-    "singling out": ("Singling out", "Presence"),
-    "linkability": ("Presence", "The same person"),
-    "inference": ("What public columns tell", "What holds for a group", "Corruption", "Differential privacy"),
+    "singling out": ("singling_out", "presence"),
+    "linkability": ("presence", "fresh_coins", "once_by_counts"),
+    "inference": ("public_columns", "group", "frequent_group", "corruption", "corruption_of_buckets", "exact_counts"),
 }
-"""How sentences of the manifest begin that are about a question."""
+"""The codes of what a release says about a question."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,14 @@ def _worst(findings: list[Finding]) -> Answer:
 def _answer(subject: Subject, name: str) -> Answered:
     findings = [finding for finding in subject.findings if finding.question == name]
     verdict = _worst(findings)
-    said = [line for line in _sentences(subject) if line.startswith(SAYS[name])]
+    said = dict.fromkeys(clause.sentence for clause in subject.terms.clauses if clause.code in SAYS[name])
     short, details = _told(findings)
     if name == "singling out" and subject.alone is not None:
         alone = subject.alone / max(1, subject.manifest.rows)
         verdict = "open" if subject.alone and verdict in ("untested", "holds") else verdict
         short = f"{share(alone)} of the rows are alone with the values of their public columns."
         details = [_alone(subject, alone), *details]
-    return Answered(name, ASKED[name], verdict, short or _untested(subject, name), details, said)
+    return Answered(name, ASKED[name], verdict, short or _untested(subject, name), details, list(said))
 
 
 def _told(findings: list[Finding]) -> tuple[str, list[str]]:
@@ -153,11 +153,6 @@ def _untested(subject: Subject, name: str) -> str:
     if name == "linkability":
         return "This page is about one release; scumble audit --with OTHER tries to link it with another one of the same people."
     return "No attack tests this on such a release; read what the release says of it."
-
-
-def _sentences(subject: Subject) -> list[str]:
-    manifest = subject.manifest
-    return list(dict.fromkeys([*manifest.not_covered, *(c for g in manifest.guarantees for c in g.conditions)]))
 
 
 def _attempt(f: Finding) -> Attempt:

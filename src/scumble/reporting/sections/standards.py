@@ -38,7 +38,7 @@ def standards(subject: Subject) -> Section:
 
 
 def _parameters(subject: Subject) -> str:
-    found = belief(subject.manifest.guarantees)
+    found = belief(subject.terms.guarantees)
     if found is None or found.factor is None:
         return "No ε is claimed: the guarantee is of another kind, stated above."
     delta = f"δ = {plain(found.save)}" if found.save else "δ = 0"
@@ -69,13 +69,13 @@ def _generalized(subject: Subject) -> list[str]:
 
 
 def _model(subject: Subject) -> str:
-    guarantees = subject.manifest.guarantees
+    guarantees = subject.terms.guarantees
     if not guarantees:
         return "No model of the standard: no bound holds for this release."
     model = find_mechanism(subject.manifest.mechanism).words.model
     if model == LOCAL_DP and not any("amplification" in g.kind for g in guarantees):
         return "No model of the standard: the bound is on the odds of single values."
-    given = ", given parameters that were computed from the data" if subject.manifest.depends_on_data else ""
+    given = ", given parameters that were computed from the data" if subject.terms.depends_on_data else ""
     return f"{model}{given}."
 
 

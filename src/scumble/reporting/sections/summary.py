@@ -29,7 +29,7 @@ def summary(subject: Subject) -> Section:
         "summary",
         "In short",
         {
-            "headline": headline(manifest.guarantees),
+            "headline": headline(subject.terms.guarantees),
             "tiles": tiles(subject),
             "answers": answered(subject),
             "integrity": integrity_answer(subject),
@@ -46,7 +46,7 @@ def tiles(subject: Subject) -> list[Tile]:
     perturbed = len(manifest.sensitive)
     columns = f"{len(manifest.columns)} columns" + (f", {perturbed} of them perturbed" if perturbed else "")
     found = [Tile("Rows published", whole(manifest.rows), columns)]
-    known = belief(manifest.guarantees)
+    known = belief(subject.terms.guarantees)
     if known is not None and known.factor is not None:
         save = f", δ = {plain(known.save)}" if known.save else ""
         found.append(
@@ -56,7 +56,7 @@ def tiles(subject: Subject) -> list[Tile]:
                 f"by what is published (ε = {math.log(known.factor):.3g}{save})",
             )
         )
-    pair = example(manifest.guarantees, known)
+    pair = example(subject.terms.guarantees, known)
     if pair is not None:
         meaning = (
             "before and after seeing a row, at most"
@@ -65,7 +65,7 @@ def tiles(subject: Subject) -> list[Tile]:
         )
         meaning += f", for {OWN}" if known is not None and known.holder == OWN else ""
         found.append(Tile("A belief can become", f"{pair[0]} → {pair[1]}", meaning))
-    parameters = {k: v for g in manifest.guarantees for k, v in g.parameters.items()}
+    parameters = {k: v for g in subject.terms.guarantees for k, v in g.parameters.items()}
     if "k" in parameters and manifest.counted is not None:
         found.append(
             Tile("Smallest crowd", f"{parameters['k']:g} rows", "behind every published combination of values")
@@ -98,14 +98,14 @@ def _decide(subject: Subject) -> list[str]:
     """What no computation can decide."""
     manifest = subject.manifest
     found = []
-    if not manifest.guarantees:
+    if not subject.terms.guarantees:
         found.append("No bound holds for this release: is it published to people who are trusted anyway?")
     if subject.alone:
         found.append(
             f"{share(subject.alone / manifest.rows)} of the rows can be recognised by whoever knows their public values. May it be known that these people are in the table, and do the public columns "
             "tell nothing that must stay hidden?"
         )
-    if manifest.depends_on_data:
+    if subject.terms.depends_on_data:
         found.append(
             "Some parameters were computed from the data and are public; what they tell is listed. Is that acceptable?"
         )

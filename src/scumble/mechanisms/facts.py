@@ -1,0 +1,143 @@
+"""What a public manifest says that a promise follows from, and the promise.
+
+Each mechanism has, beside its plan, a function `derive(facts) -> Terms`. Plan and derivation make their terms by the same
+functions, so that a release promises what follows from it and nothing else. Numbers that no manifest can derive are those that a
+publisher chose (rho1 and rho2, factors of single values): they are taken from what the manifest claims, and are in the terms where
+they hold.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+from scumble.core.channel import Channel
+from scumble.core.coins import Coins
+from scumble.core.errors import ReleaseError
+from scumble.privacy.guarantee import NOT_COVERED, Clause, Guarantee
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How tuples were counted: the numbers of the manifest's record of it."""
+
+    matrix: str
+    k: int | None
+    epsilon: float | None
+    delta: float | None
+    total: int | None
+    transactions: dict[str, str] | None
+    schema_from: str | None
+    c_star: int | None
+    diversity: int | None
+    alpha: float | None
+    beta: float | None
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """How groups were sampled: the numbers of the manifest's record of it."""
+
+    sizes: str
+    lam: float
+    delta: float
+    tail: str
+    least: int
+    ladder: list[float] | None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a release promises: its guarantees, what they do not cover, and what its parameters tell of the data."""
+
+    guarantees: list[Guarantee]
+    not_covered: list[Clause]
+    depends_on_data: list[Clause]
+
+    @property
+    def clauses(self) -> Iterator[Clause]:
+        """All that is said beside the guarantees: what is not covered, and their conditions."""
+        yield from self.not_covered
+        for guarantee in self.guarantees:
+            yield from guarantee.conditions
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The public side of a release."""
+
+    mechanism: str
+    rows: int
+    roles: dict[str, str]
+    """The role of each published column."""
+    strata: list[dict[str, Coins]]
+    """The coins of each perturbed column, for each stratum."""
+    from_data: list[str]
+    """Perturbed columns whose domain was taken from the data."""
+    merged: bool
+    """Whether values of public columns were put together."""
+    joint: list[str] | None
+    """Columns that are kept together or replaced together."""
+    counted: Counted | None
+    sampling: Sampled | None
+    tables: int
+    """How many tables the release says that it has; 0 where it has one without a name."""
+    claims: list[Guarantee]
+    """What the manifest claims: taken for the publisher's choices, never for what holds."""
+    told: list[Clause]
+    """What the manifest claims to tell of the data."""
+
+    @property
+    def coins(self) -> dict[str, Coins]:
+        """The coins of each perturbed column, where there is one stratum."""
+        self.demand(len(self.strata) == 1, "one table, and the manifest has sub-tables")
+        return self.strata[0]
+
+    @property
+    def channels(self) -> list[dict[str, Channel]]:
+        """The channels, for each stratum."""
+        return [{name: coins.channel() for name, coins in stratum.items()} for stratum in self.strata]
+
+    def named(self, role: str) -> list[str]:
+        """The columns of a role."""
+        return [name for name, each in self.roles.items() if each == role]
+
+    def asked(self, kind: str) -> list[Guarantee]:
+        """The claims of a kind, whose numbers the publisher chose."""
+        return [claim for claim in self.claims if claim.kind == kind]
+
+    def says(self, code: str) -> bool:
+        """Whether the manifest claims that something was taken from the data that no manifest shows."""
+        return any(clause.code == code for clause in self.told)
+
+    def demand(self, fits: bool, what: str) -> None:
+        """Refuses a manifest whose form is not that of its mechanism."""
+        if not fits:
+            raise ReleaseError(
+                f"the manifest names the mechanism {self.mechanism}, which has {what}; nothing follows from it, get the release again from its publisher"
+            )
+
+    def demand_rows(self, *, own: bool = False) -> None:
+        """Refuses a manifest that is not of rows with perturbed columns."""
+        coins = [each for stratum in self.strata for each in stratum.values()]
+        self.demand(self.counted is None, "rows, and the manifest has counts of tuples")
+        self.demand(bool(coins), "perturbed columns, and the manifest has none")
+        drawn = "the column's own values" if own else "all values alike"
+        self.demand(all(each.own == own for each in coins), f"{drawn} as replacements, and the manifest has others")
+
+    def demand_counts(self, *matrices: str) -> Counted:
+        """The record of counts; refused where there is none of that form."""
+        record = self.counted
+        self.demand(record is not None and record.matrix in matrices, "another form of counts than the manifest")
+        assert record is not None
+        return record
+
+
+def joint_factor(coins: dict[str, Coins]) -> Fraction:
+    """gamma of all columns together, exactly: coins are independent, so the factors multiply."""
+    return prod((each.amplification for each in coins.values()), start=Fraction(1))
+
+
+def of_rows(guarantees: list[Guarantee], depends_on_data: list[Clause]) -> Terms:
+    """The terms of a mechanism that leaves open what any perturbed table does."""
+    return Terms(guarantees, list(NOT_COVERED), depends_on_data)
