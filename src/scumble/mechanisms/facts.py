@@ -103,8 +103,12 @@ class Facts:
         return [name for name, each in self.roles.items() if each == role]
 
     def asked(self, kind: str) -> list[Guarantee]:
-        """The claims of a kind, whose numbers the publisher chose."""
-        return [claim for claim in self.claims if claim.kind == kind]
+        """The claims of a kind, whose numbers the publisher chose; none of them twice."""
+        found: list[Guarantee] = []
+        for claim in self.claims:
+            if claim.kind == kind and claim not in found:
+                found.append(claim)
+        return found
 
     def says(self, code: str) -> bool:
         """Whether the manifest claims that something was taken from the data that no manifest shows."""
