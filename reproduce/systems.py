@@ -13,7 +13,7 @@ from scumble.core.channel import Channel
 from scumble.core.domain import Categories
 from scumble.core.entropy import Entropy
 from scumble.evaluate.attacker import Attacker
-from scumble.evaluate.settings import BOTH, Setter
+from scumble.evaluate.settings import Setter
 from scumble.evaluate.workload import Parts
 from scumble.evaluate.workload import Pool as Conditions
 from scumble.mechanisms.anatomy.plan import anatomize
@@ -88,7 +88,12 @@ class Pool:
         ]
 
 
-SYSTEMS = {"uniform": "uniform", "partitioned": "partitioned", "fine-grain": "fine_grain", "both": BOTH}
+SYSTEMS = {
+    "uniform": "uniform",
+    "partitioned": "partitioned",
+    "fine-grain": "fine_grain",
+    "both": "partitioned, fine_grain inside",
+}
 
 
 def setter(counts: npt.NDArray[np.int64], rho1: float | None = None) -> Setter:

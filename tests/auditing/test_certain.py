@@ -9,7 +9,7 @@ import pytest
 import scumble
 from scumble.auditing import audit
 from scumble.auditing.evidence.parts import Sum, Terms, worst
-from scumble.reporting import write
+from scumble.reporting import report
 
 VALUES = [f"v{i}" for i in range(49)]
 """A 49th, added 49 times, is more than 1."""
@@ -30,7 +30,7 @@ def test_a_guess_that_is_always_right_is_audited(table: pa.Table, mechanism: str
     found = audit(release, table)
     assert found.passed
     assert all(0 <= each.low <= each.high <= 1 for each in found)
-    assert write(release, tmp_path / "report.html", raw=table).exists()
+    assert report(release, tmp_path / "report.html", raw=table).exists()
 
 
 def test_chances_a_bit_above_one_count_as_certain() -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import scumble
-from scumble.engines import connection as engine
+from scumble.engines.duckdb import connection as engine
 from scumble.engines.duckdb.connection import connect, spilling_into
 
 TOO_MUCH = "CREATE TEMP TABLE t AS SELECT range AS i, hash(range) AS h FROM range(8_000_000)"

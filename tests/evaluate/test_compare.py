@@ -17,7 +17,7 @@ from scumble.core.channel import Channel
 from scumble.core.errors import ParameterError
 from scumble.evaluate import Workload, compare
 from scumble.evaluate.attacker import Attacker, met
-from scumble.evaluate.settings import BOTH, EQUAL, Setter, known
+from scumble.evaluate.settings import Setter, known, levels_of
 from scumble.evaluate.subject import Subject
 from scumble.spec.spec import Spec
 from scumble.truth import Truth
@@ -54,7 +54,7 @@ def setter_of(subject: Subject) -> Setter:
 def test_what_is_called_equal_has_the_posterior_that_was_asked_for(one: Subject, level: float) -> None:
     """All posteriors within the level, and those that can reach it do: within 1% (swapping has a term in 1/n)."""
     setter = setter_of(one)
-    for name in filter(EQUAL.__contains__, known()):
+    for name in filter(levels_of().__contains__, known()):
         if name == "frapp" or (name == "anatomy" and level < 0.5):
             continue
         found = setter.at(name, level).beliefs.posterior
@@ -124,7 +124,7 @@ def test_frequent_values_are_left_alone_where_rho1_says_so(patients: pa.Table) -
     attacker = Attacker.of(subject.truth, 0.2)
     assert attacker.protected("disease").tolist() == [False, False, True, True, True]
     setter = Setter(subject.spec, subject.profile, attacker)
-    for name in ("uniform", "fine_grain", "partitioned", BOTH):
+    for name in ("uniform", "fine_grain", "partitioned", "partitioned, fine_grain inside"):
         assert 0.25 < setter.at(name, 0.3).beliefs.posterior <= 0.3 * (1 + 1e-9), name
 
 
@@ -142,7 +142,7 @@ def test_counted_tuples_are_looked_up_by_public_columns() -> None:
 def test_a_comparison_says_what_is_equal_and_what_is_not(one: Subject) -> None:
     found = compare(one, repetitions=2, seed=3, workload=Workload.counts(one.truth, size=20), processes=1)
     by_name = {line.setting.name: line for line in found.lines}
-    assert {name for name, line in by_name.items() if line.equal} == set(EQUAL) & set(known()) - {"frapp"}
+    assert {name for name, line in by_name.items() if line.equal} == set(levels_of()) & set(known()) - {"frapp"}
     assert {"k_dgs", "noisy_counts", "sps"} <= {name for name, line in by_name.items() if not line.equal}
     assert "two sensitive columns" in found.refused["frapp"]
     assert by_name["k_dgs"].repetitions == 1

@@ -13,7 +13,7 @@ import scumble
 from scumble.cli import app
 from scumble.core.atomic import whole_folder
 from scumble.core.errors import InputError, ParameterError, ReleaseError
-from scumble.reporting import write
+from scumble.reporting import report
 
 Publish = Callable[..., scumble.Release]
 
@@ -111,10 +111,10 @@ def test_a_report_replaces_a_report_and_no_other_file(release: scumble.Release, 
     page, raw = tmp_path / "report.html", tmp_path / "raw.csv"
     raw.write_text("the only copy")
     with pytest.raises(ParameterError, match=r"is no report of scumble, so it is kept; .* --overwrite"):
-        write(release, raw)
+        report(release, raw)
     assert raw.read_text() == "the only copy"
-    write(release, page)
-    write(release, page)
+    report(release, page)
+    report(release, page)
     said = CliRunner().invoke(app, ["report", str(release.path), "-o", str(raw)])
     assert said.exit_code != 0
     assert raw.read_text() == "the only copy"
