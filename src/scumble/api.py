@@ -5,27 +5,22 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pydantic import ValidationError
 
-from scumble.core.arrow_types import is_text
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.progress import Progress
-from scumble.mechanisms import find_mechanism
-from scumble.publishing.encode import published_type
 from scumble.publishing.keyed import read_key
+from scumble.publishing.roles import decided, named_roles
 from scumble.publishing.row_pipeline import Coinage
 from scumble.release.manifest import read_manifest
 from scumble.release.release import Release, open_release
 from scumble.sources.source import Table, read, read_source
 from scumble.spec.problems import first_problem
-from scumble.spec.spec import ColumnSpec, Spec, Target, read_spec
-from scumble.spec.suggest import warn_of_names
+from scumble.spec.spec import REST, ColumnSpec, Spec, Target, read_spec
 
 if TYPE_CHECKING:
     from scumble.evaluate.forecast import Forecast
@@ -38,6 +33,7 @@ def publish(
     sensitive: str | Sequence[str] | None = None,
     public: str | Sequence[str] | None = None,
     drop: str | Sequence[str] = (),
+    rest: str | None = None,
     text: str | Sequence[str] = (),
     domains: Mapping[str, Any] | None = None,
     coarsen: Mapping[str, Mapping[str, Any]] | None = None,
@@ -60,8 +56,9 @@ def publish(
     table       a path (CSV, Parquet, a folder of Parquet, or a spec in TOML) or a data frame (pandas, Polars, PyArrow, DuckDB)
     out         the folder to write; without one the release lives in a temporary folder until Python ends
     sensitive   the columns to perturb
-    public      the columns to publish as they are; where it is not given, all that are not named otherwise
-    drop        the columns to leave out
+    public      the columns to publish as they are
+    drop        the columns to leave out; * and ? in a name stand for what may be there
+    rest        "drop" leaves out every column that no argument names; without it such a column is refused
     text        columns of a CSV file to read as text, whatever they look like
     domains     column -> its values (None for a missing one), or {"low": ..., "high": ..., "step": ...} for numbers
     coarsen     public column -> {"bins": 10}, {"edges": [18, 65]}, {"prefix": 3} or {"date": "month"}
@@ -75,13 +72,12 @@ def publish(
     overwrite   replace a release that has this name, once the new one is whole; a folder with anything else in it is kept
     progress    called as progress(done, of) while rows are read and written; of is None where nobody knows how many there are
     """
-    from scumble.publishing.publish import publish_table  # opening and asking need none of it
-
-    source, spec = _choose(
+    source, spec = choose(
         table,
         sensitive=sensitive,
         public=public,
         drop=drop,
+        rest=rest,
         text=text,
         domains=domains,
         coarsen=coarsen,
@@ -95,11 +91,28 @@ def publish(
         domain_from_data=domain_from_data,
         id=id,
     )
+    return publish_chosen(source, spec, out, key=key, id=id, seed=seed, overwrite=overwrite, progress=progress)
+
+
+def publish_chosen(
+    source: Table,
+    spec: Spec,
+    out: str | Path | None = None,
+    *,
+    key: Any = None,
+    id: str | None = None,
+    seed: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Release:
+    """Publishes a table by a spec that says what becomes of every column."""
+    from scumble.publishing.publish import publish_table  # opening and asking need none of it
+
     coinage = _coinage(key, id, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
     plan = publish_table(source, spec, folder, coinage, overwrite=overwrite, progress=progress)
     for warning in plan.warnings:
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(warning, stacklevel=3)
     return Release(folder, read_manifest(folder))  # written this moment: its hashes need no check
 
 
@@ -109,12 +122,12 @@ def plan(table: Any, questions: str | Sequence[str] = (), *, level: Any = 0.95, 
     table      as for publish
     questions  SELECT statements over the table `release`: each with the truth, and the standard error that its answer will have
     level      how often an interval shall hold the truth
-    how        what publish is told: sensitive, public, drop, text, domains, coarsen, mechanism, settings, rho1, rho2, gamma, epsilon,
-               retain, domain_from_data, id
+    how        what publish is told: sensitive, public, drop, rest, text, domains, coarsen, mechanism, settings, rho1, rho2, gamma,
+               epsilon, retain, domain_from_data, id
     """
     from scumble.evaluate.forecast import forecast
 
-    source, spec = _choose(table, **how)
+    source, spec = choose(table, **how)
     return forecast(source, spec, _names(questions), level)
 
 
@@ -132,12 +145,13 @@ def open(path: str | Path, *more: str | Path, on: str | None = None) -> Release:
     return stack(parts) if on is None else join(parts, on)
 
 
-def _choose(
+def choose(
     table: Any,
     *,
     sensitive: str | Sequence[str] | None = None,
     public: str | Sequence[str] | None = None,
     drop: str | Sequence[str] = (),
+    rest: str | None = None,
     text: str | Sequence[str] = (),
     domains: Mapping[str, Any] | None = None,
     coarsen: Mapping[str, Mapping[str, Any]] | None = None,
@@ -153,35 +167,37 @@ def _choose(
 ) -> tuple[Table, Spec]:
     """The table, and the spec that says what becomes of it: read, or put together from arguments."""
     target = {"rho1": rho1, "rho2": rho2, "gamma": gamma, "epsilon": epsilon, "retain": retain}
+    if rest not in (None, "drop"):
+        raise ParameterError(REST.format(rest))
     if isinstance(table, str | Path) and Path(table).suffix == ".toml":
         if sensitive is not None or public is not None or drop or domains or coarsen:
             raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
         spec = _override(read_spec(table), target, mechanism, domain_from_data)
-        spec = spec.model_copy(update={"settings": {**spec.settings, **(settings or {})}})
-        return read_source(spec), spec
-    source, chosen = read(table, text=_names(text)), mechanism or "uniform"
-    roles = (_names(sensitive), public, _names(drop), id)
-    spec = _spec(source, *roles, domains or {}, coarsen or {}, target, domain_from_data, chosen)
-    return source, spec.model_copy(update={"mechanism": chosen, "settings": dict(settings or {})})
+        spec = spec.model_copy(update={"settings": {**spec.settings, **(settings or {})}, "rest": rest or spec.rest})
+        source = read_source(spec)
+        return source, decided(spec, source)
+    source = read(table, text=_names(text))
+    roles = named_roles(source.schema.names, _names(sensitive), [*_names(public), *(coarsen or ())], _names(drop), id)
+    spec = _spec(source, roles, domains or {}, coarsen or {}, target, domain_from_data)
+    chosen = {"mechanism": mechanism or "uniform", "settings": dict(settings or {}), "rest": rest}
+    return source, decided(spec.model_copy(update=chosen), source)
 
 
 def _spec(
     table: Table,
-    sensitive: list[str],
-    public: str | Sequence[str] | None,
-    drop: list[str],
-    id: str | None,
+    roles: Mapping[str, str],
     domains: Mapping[str, Any],
     coarsen: Mapping[str, Any],
     target: dict[str, Any],
     from_data: bool,
-    mechanism: str,
 ) -> Spec:
     shared = Target(**{k: v for k, v in target.items() if not isinstance(v, Mapping)})
-    roles = _roles(table, sensitive, public, drop, id, list(coarsen), mechanism)
-    for name in [*domains, *coarsen]:
-        if name not in roles:
+    for name in domains:
+        if name not in table.schema.names:
             raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
+        if roles.get(name) != "sensitive":
+            what = f"is {roles[name]}" if name in roles else "nobody named"
+            raise SchemaError(f"a domain is given for {name!r}, which {what}; domains are for sensitive columns")
     columns = {}
     for name, role in roles.items():
         fields: dict[str, Any] = {"role": role}
@@ -189,8 +205,6 @@ def _spec(
             fields["coarsen"] = coarsen[name]
         if role == "sensitive":
             fields |= _domain_fields(domains.get(name), from_data) | _own_target(name, target)
-        elif name in domains:
-            raise SchemaError(f"a domain is given for {name!r}, which is {role}; domains are for sensitive columns")
         columns[name] = _column(name, fields)
     return Spec(privacy=shared, columns=columns)
 
@@ -200,53 +214,6 @@ def _column(name: str, fields: dict[str, Any]) -> ColumnSpec:
         return ColumnSpec.model_validate(fields)
     except ValidationError as error:
         raise SchemaError(f"column {name!r}: {first_problem(error, ColumnSpec)}") from None
-
-
-def _roles(
-    table: Table, sensitive: list[str], public: Any, drop: list[str], id: str | None, coarser: list[str], mechanism: str
-) -> dict[str, str]:
-    given: dict[str, str] = {}
-    wanted = (("sensitive", sensitive), ("public", _names(public)), ("dropped", drop))
-    for role, names in wanted:
-        for name in names:
-            if name not in table.schema.names:
-                raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
-            if given.setdefault(name, role) != role:
-                raise SchemaError(f"column {name!r} is named as {given[name]} and as {role}; a column has one role")
-    if id is not None and id in table.schema.names:
-        given.setdefault(id, "identifier")
-    if public is None:
-        rest = [name for name in table.schema.names if name not in given]
-        _refuse_identifying(
-            table,
-            [name for name in rest if name not in coarser],
-            numbers=not find_mechanism(mechanism).traits.in_groups,
-        )
-        warn_of_names(name for name in rest if name not in coarser)
-        given |= dict.fromkeys(rest, "public")
-    return {name: given[name] for name in table.schema.names if name in given}
-
-
-def _refuse_identifying(table: Table, names: list[str], *, numbers: bool) -> None:
-    """A column of texts or whole numbers with another one in every row names people: publishing it is never a default.
-
-    Measurements may differ from row to row too, but have digits behind the point.
-    """
-    kinds = {name: published_type(table.schema.field(name).type) for name in names}
-    telling = [name for name, kind in kinds.items() if is_text(kind) or (numbers and pa.types.is_integer(kind))]
-    if not telling or table.once:
-        return
-    with closing(table.batches(telling)) as batches:
-        first = next(batches, None)
-    if first is None or first.num_rows < 50:
-        return
-    for name in telling:
-        if len(first.column(name).unique()) > 0.95 * first.num_rows:
-            what = "text" if is_text(kinds[name]) else "whole number"
-            raise SchemaError(
-                f"column {name!r} has another {what} in nearly every row, which names people; say --drop {name}, "
-                f"or --public {name} if it does not"
-            )
 
 
 def _domain_fields(domain: Any, from_data: bool) -> dict[str, Any]:

@@ -144,6 +144,7 @@ def run(out: Path, rows: int) -> None:
             out / "patients.csv",
             out / "patients.release",
             sensitive=["disease"],
+            public=["age", "sex", "region", "admission", "cost"],
             drop=["patient", "ward"],
             domains={"disease": list(DISEASES)},
             coarsen={"age": {"bins": 10}},

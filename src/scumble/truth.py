@@ -16,6 +16,7 @@ from scumble.engines.duckdb.engine import exact
 from scumble.evaluate.forecast import coarse_columns
 from scumble.publishing.encode import prepared
 from scumble.publishing.publish import profile
+from scumble.publishing.roles import decided
 from scumble.query.coarse import Coarse, spreads
 from scumble.query.middle import at_middles
 from scumble.query.parse import Group, parse
@@ -61,7 +62,7 @@ class Truth:
     @classmethod
     def of_spec(cls, table: Table, spec: Spec) -> "Truth":
         """By what a spec says of the columns, whatever its mechanism."""
-        plain = spec.model_copy(update={"mechanism": "uniform"}).for_schema(table.schema)
+        plain = decided(spec, table).model_copy(update={"mechanism": "uniform"}).for_schema(table.schema)
         domains = profile(table, plain).domains
         public = [name for name in plain.published if name not in domains]
         return cls(prepared(table, plain, domains), public, plain.sensitive, domains, coarse_columns(table, plain))

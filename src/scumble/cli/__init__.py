@@ -11,7 +11,7 @@ import typer
 
 from scumble import __version__
 from scumble.cli import advise, audit, compare, demo, init, plan, publish, query, report, show, verify
-from scumble.core.errors import InputError
+from scumble.core.errors import InputError, UndecidedColumns
 
 app = typer.Typer(
     name="scumble",
@@ -66,6 +66,8 @@ def run() -> int:
     warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
     try:
         return int(app(standalone_mode=False) or 0)
+    except UndecidedColumns as error:
+        print(f"scumble: {error}", file=sys.stderr)
     except InputError as error:
         print(f"scumble: {' '.join(str(error).split())}", file=sys.stderr)
     except typer.Abort:

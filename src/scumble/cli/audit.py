@@ -98,6 +98,7 @@ def _examine(target: Path, raw: Path | None, lam: Any, delta: Any) -> list[Any]:
     from scumble.api import open
     from scumble.auditing.attacks.reconstruction import examine
     from scumble.auditing.evidence.table import examine_table, examined_as
+    from scumble.publishing.roles import decided
     from scumble.sources.source import read, read_source
     from scumble.spec.spec import read_spec
 
@@ -105,7 +106,7 @@ def _examine(target: Path, raw: Path | None, lam: Any, delta: Any) -> list[Any]:
         return [examine(open(target), read(raw) if raw is not None else None, lam, delta)]
     spec = read_spec(target)
     table = read_source(spec)
-    spec, told = examined_as(spec.for_schema(table.schema), table)
+    spec, told = examined_as(decided(spec, table), table)
     for note in told:
         print(f"note: {note}", file=sys.stderr)
     return examine_table(table, spec, lam, delta)

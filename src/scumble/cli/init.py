@@ -2,13 +2,20 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scumble.cli.output import listed
+from scumble.cli.output import listed, print_card
 from scumble.cli.progress import progress_bar
 from scumble.core.errors import TableError
+
+if TYPE_CHECKING:
+    from scumble.core.display import Card
+    from scumble.spec.suggest import Suggestion
+
+LONGEST = 20
+"""Characters of an example."""
 
 
 def command(
@@ -26,7 +33,7 @@ def command(
     """Write a spec (TOML) with a role and a domain suggested for each column, to be read and edited."""
     from scumble.core.atomic import whole_file
     from scumble.sources.source import read
-    from scumble.spec.suggest import NONE_SENSITIVE, spec_text
+    from scumble.spec.suggest import suggestions, written
 
     name = table.resolve().name
     path = out or table.resolve().parent / (name.split(".")[0] + ".toml")
@@ -35,9 +42,32 @@ def command(
         raise TableError(f"{str(path)!r} exists and is kept; choose another name with -o, or say --overwrite")
     source = table if path.parent.resolve() == table.parent.resolve() else table.resolve()
     with progress_bar("reading the table") as progress:
-        named = source.name if source is table else str(source)
-        suggested = spec_text(named, read(table, text=listed(text)), progress, text=listed(text))
+        suggested = suggestions(read(table, text=listed(text)), progress)
+    name = source.name if source is table else str(source)
     with whole_file(path) as aside:
-        aside.write_text(suggested, encoding="utf-8")
-    first = f"{NONE_SENSITIVE.lower()}, so " if NONE_SENSITIVE in suggested else ""
-    print(f"wrote {path}: {first}read it, edit it, then: scumble publish {path} -o {path.stem}.release")
+        aside.write_text(written(name, suggested, listed(text)), encoding="utf-8")
+    print_card(_card(suggested))
+    print(f"wrote {path}: {_told(suggested)}read it, edit it, then: scumble publish {path} -o {path.stem}.release")
+
+
+def _told(suggested: list["Suggestion"]) -> str:
+    """What stands between the spec and a release."""
+    from scumble.spec.suggest import NONE_SENSITIVE
+
+    roles = [each.role for each in suggested]
+    open_ = roles.count("?")
+    told = [f'{open_} column{"s" * (open_ > 1)} to be decided (role = "?")'] if open_ else []
+    told += [] if "sensitive" in roles else [NONE_SENSITIVE.lower()]
+    return f"{' and '.join(told)}, so " if told else ""
+
+
+def _card(suggested: list["Suggestion"]) -> "Card":
+    """What was decided of each column, and why."""
+    from scumble.core.display import Card, Grid
+
+    rows = [(each.seen.name, each.role, each.why, _examples(each.seen.examples)) for each in suggested]
+    return Card("", [Grid(("column", "role", "why", "values such as"), rows, (0, 1, 2, 3))])
+
+
+def _examples(values: list[Any]) -> str:
+    return ", ".join(text if len(text := str(value)) <= LONGEST else f"{text[:LONGEST]}..." for value in values)

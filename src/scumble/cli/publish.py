@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.output import listed
+from scumble.cli.output import listed, print_card
 from scumble.core.errors import ParameterError, SchemaError
 
 
@@ -21,9 +21,14 @@ def command(
         list[str] | None, typer.Option(help="A column to perturb; may be given several times.")
     ] = None,
     public: Annotated[
-        list[str] | None, typer.Option(help="A column to publish as it is; without any, all others are.")
+        list[str] | None, typer.Option(help="A column to publish as it is; may be given several times.")
     ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; notes_* leaves out all that begin so.")
+    ] = None,
+    rest: Annotated[
+        str | None, typer.Option(help="drop: leave out the columns that nothing names; without it they are refused.")
+    ] = None,
     text: Annotated[
         list[str] | None, typer.Option(help="A CSV column to read as text, whatever it looks like.")
     ] = None,
@@ -71,36 +76,38 @@ def command(
     ] = False,
 ) -> None:
     """Publish a table: sensitive columns perturbed, with a manifest that tells how."""
-    from scumble.api import publish
+    from scumble import roles
+    from scumble.api import choose, publish_chosen
     from scumble.cli.progress import progress_bar
     from scumble.cli.show import singling_out, summary
 
     beside = {} if table.suffix == ".toml" else _spec_beside(table)
-    left_out = [] if public is not None else _left_out(beside, [*listed(sensitive), *listed(drop), id or ""], table)
+    named = [*listed(sensitive), *listed(public), *listed(drop), id or ""]
+    coarser = dict(_coarsening(text) for text in coarsen or ())
+    source, spec = choose(
+        table,
+        sensitive=listed(sensitive) or None,
+        public=listed(public) if public is not None else None,
+        drop=[*listed(drop), *_left_out(beside, [*named, *coarser], table)],
+        rest=rest,
+        text=listed(text),
+        domains=_domains(domain) or ({} if domain_from_data else _declared(beside, listed(sensitive), table)),
+        coarsen=coarser,
+        mechanism=mechanism,
+        settings=dict(_setting(text) for text in set or ()) | ({"duplicates": True} if duplicates else {}),
+        rho1=rho1,
+        rho2=rho2,
+        gamma=gamma,
+        epsilon=epsilon,
+        retain=retain,
+        domain_from_data=domain_from_data,
+        id=id,
+    )
     with progress_bar("publishing") as progress:
-        release = publish(
-            table,
-            out,
-            sensitive=listed(sensitive) or None,
-            public=listed(public) if public is not None else None,
-            drop=[*listed(drop), *left_out],
-            text=listed(text),
-            domains=_domains(domain) or ({} if domain_from_data else _declared(beside, listed(sensitive), table)),
-            coarsen=dict(_coarsening(text) for text in coarsen or ()),
-            mechanism=mechanism,
-            settings=dict(_setting(text) for text in set or ()) | ({"duplicates": True} if duplicates else {}),
-            rho1=rho1,
-            rho2=rho2,
-            gamma=gamma,
-            epsilon=epsilon,
-            retain=retain,
-            domain_from_data=domain_from_data,
-            key=key,
-            id=id,
-            seed=insecure_seed,
-            overwrite=overwrite,
-            progress=progress,
+        release = publish_chosen(
+            source, spec, out, key=key, id=id, seed=insecure_seed, overwrite=overwrite, progress=progress
         )
+    print_card(roles.summary(spec))
     print(f"wrote {out}")
     summary(release)
     if release.manifest.counted is None or release.manifest.public:
@@ -181,7 +188,7 @@ def _declared(columns: dict[str, Any], sensitive: list[str], table: Path) -> dic
 
 
 def _left_out(columns: dict[str, Any], named: list[str], table: Path) -> list[str]:
-    """The columns that the spec does not publish, where the flags do not say which are public."""
+    """The columns that the spec does not publish, and no flag names."""
     found = [n for n, column in columns.items() if column.role in ("identifier", "dropped") and n not in named]
     for name in found:
         print(

@@ -4,7 +4,8 @@ ScumbleError
 ├── InputError            the caller's mistake: the message names the rule, the culprit and the way out
 │   ├── ParameterError    a number outside its range, or parameters that do not go together
 │   ├── SchemaError       a column without a role, an unknown column, a domain that does not fit
-│   │   └── NotOnGrid     numbers that are none, counted
+│   │   ├── NotOnGrid     numbers that are none, counted
+│   │   └── UndecidedColumns  columns without a role, a line for each
 │   ├── TableError        a table that cannot be read
 │   ├── ReleaseError      a folder that is not a release, or cannot be asked
 │   │   └── ChangedRelease  a release that is no longer the one that was written
@@ -12,7 +13,7 @@ ScumbleError
 │       └── NotEstimable  a question that the published data cannot answer
 └── InternalError         our mistake: please report it
 
-The command line prints the message of an InputError on one line and exits with code 2.
+The command line prints the message of an InputError on one line (of undecided columns, one for each) and exits with code 2.
 """
 
 from collections.abc import Iterable
@@ -51,6 +52,10 @@ class NotOnGrid(SchemaError):  # noqa: N818  what the numbers are
         counts += [f"{self.infinite:,} values that are NaN or infinite"] * (self.infinite > 0)
         told = " and ".join(counts)
         return f"column {self.column!r} has {told}; a grid has no place for them: leave out these rows, or fill them"
+
+
+class UndecidedColumns(SchemaError):  # noqa: N818  what they are
+    """Columns that nobody gave a role; the message has a line for each."""
 
 
 class TableError(InputError):

@@ -34,6 +34,7 @@ from scumble.publishing.assumed_target import assumed
 from scumble.publishing.encode import prepared, published_type
 from scumble.publishing.expected_rows import Rows
 from scumble.publishing.publish import profile, value_counts
+from scumble.publishing.roles import decided
 from scumble.query.answer import answer
 from scumble.query.cells import Cells
 from scumble.query.coarse import Coarse, ask_coarse
@@ -87,7 +88,7 @@ class Forecast(Shown):
 def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
     """What publishing the table by the spec will give. The table is held in memory."""
     chosen = find_mechanism(spec.mechanism)
-    spec, told = assumed(spec.for_schema(table.schema, all_alike=chosen.traits.columns_alike), table)
+    spec, told = assumed(decided(spec, table), table)
     found = profile(table, spec)
     plan = chosen.plan(found, spec)
     plan = replace(plan, warnings=[*told, *plan.warnings])

@@ -6,6 +6,7 @@ from typing import Any
 
 from scumble.core.errors import ParameterError
 from scumble.mechanisms.plan import Profile
+from scumble.publishing.roles import decided
 from scumble.sources.source import Table, read, read_source
 from scumble.spec.spec import Spec, read_spec
 from scumble.truth import Truth
@@ -25,11 +26,9 @@ class Subject:
         if isinstance(table, Subject):
             return table
         given, source = _read(table, spec)
-        ordered = given.model_copy(
-            update={"columns": {n: given.columns[n] for n in source.schema.names if n in given.columns}}
-        )
+        ordered = decided(given, source)
         truth = Truth.of_spec(source, ordered)
-        from_data = [name for name in truth.sensitive if given.columns[name].from_data]
+        from_data = [name for name in truth.sensitive if ordered.columns[name].from_data]
         counts = {name: truth.counts(name) for name in truth.sensitive}
         return cls(ordered, truth, Profile(dict(truth.domains), from_data, counts))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.words import Words
-from scumble.spec.spec import Model, NoSettings, Spec
+from scumble.spec.spec import Model, NoSettings, Role, Spec
 
 if TYPE_CHECKING:
     from scumble.evaluate.settings import Setter
@@ -72,6 +72,8 @@ class Mechanism(Generic[P]):
     publish: Callable[["Job"], "Printed"]
     settings: type[Model] = NoSettings
     traits: Traits = Traits()
+    column_settings: Mapping[str, Role] = field(default_factory=dict)
+    """Settings that name a column, and the role that naming it there gives it."""
     at_posterior: AtPosterior | None = None
     """How it is set to a posterior; None where it promises something else."""
     variants: Mapping[str, AtPosterior] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from scumble.mechanisms import find_mechanism, names
 from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.publishing.encode import published_type, used_places
+from scumble.publishing.roles import decided
 from scumble.publishing.row_pipeline import Coinage, Job
 from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
@@ -103,7 +104,7 @@ def publish_table(
 
 def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None) -> Plan:
     chosen = find_mechanism(spec.mechanism)
-    spec = spec.for_schema(table.schema, all_alike=chosen.traits.columns_alike)
+    spec = decided(spec, table)
     demand_free(out, overwrite, table.files)
     _demand_keyed(chosen, coinage)
     found = profile(table, spec)

@@ -24,7 +24,7 @@ BRANCHES = ("int", "float", "str")
 
 NUMBERS = (NOUNS["int"], NOUNS["float"], NOUNS["string"])
 
-ROLES = "roles are public (published as it is; quasi-identifiers are), sensitive (perturbed), identifier and dropped (left out)"
+ROLES = "roles are public (published as it is; quasi-identifiers are), sensitive (perturbed), identifier and dropped (left out), ? (not decided yet)"
 
 
 def first_problem(error: ValidationError, model: type[BaseModel] | None = None, known: Sequence[str] = ()) -> str:

@@ -18,15 +18,18 @@ A spec is a TOML file, read and written by people:
     [columns.disease]
     role = "sensitive"
     values = ["flu", "cold", "asthma"]
+
+A column with role = "?", or with none, is not decided, and its table is not published; rest = "drop" at the top leaves such columns out.
 """
 
 import math
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from scumble.core.channel import Channel, gamma_bound
 from scumble.core.domain import Categories, Domain, Grid
@@ -34,7 +37,10 @@ from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number, probability
 from scumble.spec.problems import first_problem
 
-Role = Literal["identifier", "public", "sensitive", "dropped"]
+Role = Literal["identifier", "public", "sensitive", "dropped", "?"]
+"""What becomes of a column; "?" is not decided yet, and nothing is published before it is."""
+
+UNDECIDED: Role = "?"
 Number = int | float | str
 
 
@@ -198,6 +204,12 @@ class ColumnSpec(Model):
             raise SchemaError(f"column {name!r}: {error}") from None
 
 
+REST = (
+    'rest is "drop" (columns that nobody decided are left out) or absent, not {!r}; '
+    "nobody has looked at such columns, so name each one that is public"
+)
+
+
 class Spec(Model):
     """Everything that decides a release, apart from the rows and the coins."""
 
@@ -207,6 +219,16 @@ class Spec(Model):
     """What the mechanism offers beyond the privacy target."""
     privacy: Target = Target()
     columns: dict[str, ColumnSpec] = {}
+
+    rest: Literal["drop"] | None = None
+    """What becomes of the columns that nobody decided: left out, or, when absent, a refusal."""
+
+    @field_validator("rest", mode="before")
+    @classmethod
+    def _never_public(cls, given: Any) -> Any:
+        if given not in (None, "drop"):
+            raise ValueError(REST.format(given))
+        return given
 
     def settings_as(self, model: type[Settings]) -> Settings:
         """The settings, checked by the mechanism's own model of them."""
@@ -226,16 +248,42 @@ class Spec(Model):
         """The names of the columns that a release has."""
         return [name for name, column in self.columns.items() if column.role in ("public", "sensitive")]
 
+    def undecided(self, names: Iterable[str]) -> list[str]:
+        """Those of the columns whose role nobody said."""
+        return [name for name in names if name not in self.columns or self.columns[name].role == UNDECIDED]
+
+    def completed(self, schema: pa.Schema, by_settings: Mapping[str, Role]) -> "Spec":
+        """The spec with the roles that its settings and its `rest` give to columns that have none.
+
+        by_settings   settings of the mechanism that name a column, and the role that naming it there gives it
+        """
+        self.demand_known(schema)
+        open_ = self.undecided(schema.names)
+        named = {
+            str(self.settings[part]): role for part, role in by_settings.items() if self.settings.get(part) is not None
+        }
+        given = {name: role for name, role in named.items() if name in open_}
+        if self.rest == "drop":
+            given = dict.fromkeys(open_, "dropped") | given
+        plain = {
+            name: self.columns.get(name, ColumnSpec.model_validate({"role": role})).model_copy(update={"role": role})
+            for name, role in given.items()
+        }
+        return self.model_copy(update={"columns": self.columns | plain})
+
+    def demand_known(self, schema: pa.Schema) -> None:
+        """Refuses a column that the table does not have."""
+        for name in self.columns:
+            if name not in schema.names:
+                raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, schema.names)}")
+
     def for_schema(self, schema: pa.Schema, *, all_alike: bool = False) -> "Spec":
         """The spec in the order of the table's columns, each of which must have a role.
 
         all_alike   whether the mechanism treats all published columns alike, so that none needs to be sensitive
         """
-        for name in self.columns:
-            if name not in schema.names:
-                raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, schema.names)}")
-        bare = [name for name in schema.names if name not in self.columns]
-        if bare:
+        self.demand_known(schema)
+        if bare := self.undecided(schema.names):
             raise SchemaError(
                 f"column {bare[0]!r} has no role{f' (nor have {_listed(bare[1:])})' if bare[1:] else ''}; "
                 "say whether it is public, sensitive, identifier or dropped (--drop, or drop=, leaves columns out)"

@@ -1,45 +1,28 @@
-"""A first spec for a table: a role and a domain suggested for each column, to be read and edited by a person."""
+"""A first spec for a table: a role and a domain suggested for each column, to be read and edited by a person.
+
+Doubt is "?": a column is suggested to be public only where it clearly is an ordinary attribute with few values.
+"""
 
 import json
 import math
 import re
-import warnings
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from scumble.core.arrow_types import decoded, is_text
 from scumble.core.errors import TableError
 from scumble.core.parameters import plain
 from scumble.core.progress import Progress
-from scumble.publishing.encode import published_type
 from scumble.sources.source import Table
-
-IDENTIFYING = re.compile(
-    r"(^|_)(id|name|surname|firstname|lastname|ssn|nino|email|mail|phone|mobile|passport|address|street|iban|licen[cs]e|insurance|mrn|url|ip|"
-    r"vorname|nachname|familienname|geburtsname|stra(ss|ß)e|anschrift|adresse|telefon|ausweis|versicherten|nom|pr[eé]nom|t[eé]l[eé]phone|courriel|"
-    r"nombre|apellidos?|direcci[oó]n|tel[eé]fono|correo|nome|cognome|indirizzo|naam|voornaam|achternaam|straat)(_|$|no|num|nr)",
-    re.I,
-)
-SENSITIVE = re.compile(
-    r"disease|diagnos|icd|illness|disorder|income|salary|wage|earning|religion|relig|ethnic|sexual|orientation|hiv|"
-    r"drug|medicat|treatment|crime|offen[cs]e|debt|political|vote|pregnan|disab|occupation|union|"
-    r"krankheit|erkrankung|befund|einkommen|gehalt|konfession|medikament|schwanger|maladie|revenu|salaire|enceinte|"
-    r"enfermedad|salario|embaraz|malattia|reddito|stipendio|ziekte|inkomen",
-    re.I,
-)
-"""What columns are called in tables of people, in English and some of its neighbours; the second within a word, the first as a word of its own."""
-
-BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-zß-ÿ])(?=[A-Z])")
-"""Where a word of a column's name ends: patient_name, Patient Name, patient-name, patientName."""
+from scumble.spec.looks import Look, look
+from scumble.spec.looks import seen as looking
+from scumble.spec.looks.seen import Seen, dated, numeric
+from scumble.spec.spec import UNDECIDED, Role
 
 NONE_SENSITIVE = "No column looks sensitive"
-LISTED = 500
-"""Values of a column that are counted and listed, at most."""
 
 TELLING = 20
 """Numbers of a public column, above which steps are suggested: with the other columns they tell people apart."""
@@ -48,109 +31,71 @@ POINTS = 100
 """Points of a suggested grid, about: with more of them less of each value is kept."""
 
 
-@dataclass
-class Seen:
-    """What one scan tells of a column."""
+@dataclass(frozen=True)
+class Suggestion:
+    """A role for a column, and why."""
 
-    name: str
-    kind: pa.DataType
-    values: set[Any] = field(default_factory=set)
-    missing: int = 0
-    rows: int = 0
-    low: Any = None
-    high: Any = None
-    distinct_share: float = 0.0
-
-    def add(self, column: pa.Array) -> None:
-        """One more batch."""
-        plain = decoded(column)
-        self.missing += plain.null_count
-        if pa.types.is_nested(plain.type):
-            plain = pa.array([str(value) for value in plain.to_pylist()])
-        different = plain.unique().drop_null()
-        if self.rows == 0:
-            self.distinct_share = len(different) / max(1, len(plain))
-        self.rows += len(plain)
-        if len(self.values) <= LISTED:
-            self.values.update(different.slice(0, LISTED + 1).to_pylist())
-        if numeric(self.kind) and len(different):
-            ends = pc.min_max(different).as_py()
-            self.low = ends["min"] if self.low is None else min(self.low, ends["min"])
-            self.high = ends["max"] if self.high is None else max(self.high, ends["max"])
-
-    @property
-    def few(self) -> bool:
-        """Whether all values could be listed."""
-        return len(self.values) <= LISTED
-
-
-def numeric(kind: pa.DataType) -> bool:
-    """Whether a column of that type holds numbers."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def dated(kind: pa.DataType) -> bool:
-    """Whether a column of that type holds days or moments."""
-    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+    seen: Seen
+    role: Role
+    why: str
 
 
 def scan(table: Table, progress: Progress) -> list[Seen]:
     """One pass over the table."""
-    found = [Seen(f.name, published_type(f.type)) for f in table.schema]
-    rows = 0
-    for batch in table.batches(table.schema.names):
-        for seen in found:
-            seen.add(batch.column(seen.name))
-        rows += batch.num_rows
-        progress(rows, table.rows)
-    if not rows:
+    found = looking.scan(table, progress)
+    if not found or not found[0].rows:
         raise TableError(
             "the table has no rows, so there is nothing to suggest; a spec is made from the values that occur"
         )
     return found
 
 
-def names_people(column: str) -> bool:
-    """Whether a column is called like something that names a person.
-
-    >>> names_people("Last Name"), names_people("patientId"), names_people("valid")
-    (True, True, False)
-    """
-    return IDENTIFYING.search(BETWEEN_WORDS.sub("_", column)) is not None
-
-
-def warn_of_names(public: Iterable[str]) -> None:
-    """Says which columns that nobody named are called like names of people: these repeat, so that their values do not tell, and may be something else."""
-    telling = ", ".join(repr(column) for column in public if names_people(column))
-    if telling:
-        warnings.warn(
-            f"published as it is, and called like something that names a person: {telling}; leave it out (--drop, drop=), or name what is public (--public, public=)",
-            stacklevel=2,
-        )
-
-
-def role(seen: Seen) -> tuple[str, str]:
+def role(seen: Seen) -> tuple[Role, str]:
     """A role, and why."""
-    unique = (is_text(seen.kind) or pa.types.is_integer(seen.kind)) and seen.rows >= 20 and seen.distinct_share > 0.95
-    if names_people(seen.name) or unique:
-        return "identifier", "looks like something that names a person; it will not be published"
-    if SENSITIVE.search(seen.name):
-        return "sensitive", "looks like something a person would not tell; it will be perturbed"
-    return "public", "will be published as it is" + (
-        f"; {len(seen.values)} values" if seen.few else "; many values: consider coarsen"
-    )
+    found = look(seen)
+    return _role(seen, found), found.words(seen)
+
+
+def _role(seen: Seen, found: Look) -> Role:
+    if found.kind in ("person", "code"):
+        return "identifier"
+    if found.kind == "text":
+        return "dropped"
+    if found.kind == "secret":
+        return "sensitive" if _has_domain(seen) else UNDECIDED
+    return "public" if found.kind == "ordinary" else UNDECIDED
+
+
+def _has_domain(seen: Seen) -> bool:
+    """Whether a domain can be suggested: two values or more that can be listed, or numbers on a grid."""
+    return len(seen.values) + bool(seen.missing) >= 2 and (_on_grid(seen) or seen.few)
+
+
+def _on_grid(seen: Seen) -> bool:
+    return numeric(seen.kind) and len(seen.values) > 60 and not seen.missing and math.isfinite(seen.high - seen.low)
+
+
+def suggestions(table: Table, progress: Progress = lambda done, of: None) -> list[Suggestion]:
+    """A role for each column of a table, and why."""
+    return [Suggestion(seen, *role(seen)) for seen in scan(table, progress)]
 
 
 def spec_text(
     table_name: str, table: Table, progress: Progress = lambda done, of: None, *, text: Collection[str] = ()
 ) -> str:
     """The spec as TOML, with the reasons beside the suggestions; `text` names the columns that were read as text."""
-    return "\n".join(_lines(table_name, scan(table, progress), text)) + "\n"
+    return written(table_name, suggestions(table, progress), text)
 
 
-def _lines(table_name: str, found: list[Seen], text: Collection[str]) -> Iterator[str]:
+def written(table_name: str, suggested: list[Suggestion], text: Collection[str] = ()) -> str:
+    """Suggestions as the TOML of a spec."""
+    return "\n".join(_lines(table_name, suggested, text)) + "\n"
+
+
+def _lines(table_name: str, suggested: list[Suggestion], text: Collection[str]) -> Iterator[str]:
     yield "# Read and edit this, then: scumble publish THIS_FILE -o NAME.release"
     yield "# Roles: identifier and dropped (left out), public (published as it is), sensitive (perturbed)."
+    yield '# "?" is not decided: nothing is published before each column has a role. rest = "drop" here leaves such columns out.'
     yield f"table = {json.dumps(table_name, ensure_ascii=False)}"
     yield 'mechanism = "uniform"\n'
     yield "[privacy]"
@@ -158,33 +103,46 @@ def _lines(table_name: str, found: list[Seen], text: Collection[str]) -> Iterato
     yield "# Instead: gamma = 4.5, or epsilon = 1.5, or retain = 0.1 (the probability that a value is kept)."
     yield 'rho1 = "1/10"'
     yield 'rho2 = "1/3"'
-    roles = [role(seen) for seen in found]
-    if not any(name == "sensitive" for name, _ in roles):
+    if not any(each.role == "sensitive" for each in suggested):
         yield f'\n# {NONE_SENSITIVE}: give one the role "sensitive" and a domain (values = [...], or low, high, step).'
-    for seen, (name, why) in zip(found, roles, strict=True):
-        yield f"\n[columns.{_key(seen.name)}]  # {seen.kind}: {why}"
-        yield f'role = "{name}"'
-        if seen.name in text:
+    for each in suggested:
+        yield f"\n[columns.{_key(each.seen.name)}]"
+        yield f"# {each.seen.kind}: {each.why}; {BECOMES[each.role]}"
+        yield f'role = "{each.role}"'
+        if each.seen.name in text:
             yield "text = true"
-        if name == "sensitive":
-            yield from _domain(seen)
-        elif name == "public" and numeric(seen.kind) and len(seen.values) > TELLING:
-            yield f"# coarsen = {{ bins = {plain(_width(seen)).replace(',', '')} }}  # fewer people are then alone with their values"
-        elif name == "public" and dated(seen.kind) and len(seen.values) > TELLING:
-            yield '# coarsen = { date = "year" }  # or quarter, month, week: fewer people are then alone with their values'
+        yield from _domain(each.seen) if each.role == "sensitive" else _coarsening(each)
+
+
+BECOMES: dict[str, str] = {
+    "identifier": "it will not be published",
+    "dropped": "it will not be published",
+    "sensitive": "it will be perturbed",
+    "public": "it will be published as it is",
+    UNDECIDED: 'decide: "public", "sensitive" with a domain, or "dropped"',
+}
+
+
+def _coarsening(suggested: Suggestion) -> Iterator[str]:
+    """Steps for many numbers or days; a rule where the column is public, a remark where that is not decided."""
+    seen, mark = suggested.seen, "" if suggested.role == "public" else "# if it is public: "
+    if suggested.role not in ("public", UNDECIDED) or len(seen.values) <= TELLING:
+        return
+    if numeric(seen.kind) and math.isfinite(seen.high - seen.low):
+        yield f"{mark}coarsen = {{ bins = {plain(_width(seen)).replace(',', '')} }}  # fewer people are then alone with their values"
+    elif dated(seen.kind):
+        yield f'{mark}coarsen = {{ date = "year" }}  # or quarter, month, week: fewer people are then alone with their values'
 
 
 def _domain(seen: Seen) -> Iterator[str]:
     yield "# This domain was read off the data: make it the list of ALL values that could occur, then set from_data = false."
     yield "from_data = true"
-    if numeric(seen.kind) and len(seen.values) > 60:
+    if _on_grid(seen):
         yield from _grid(seen)
-    elif seen.few:
-        yield f"values = [{', '.join(_literal(v) for v in sorted(seen.values))}]"
-        if seen.missing:
-            yield "missing = true"
-    else:
-        yield f"# more than {LISTED} values: list them, or use a coarser column"
+        return
+    yield f"values = [{', '.join(_literal(v) for v in sorted(seen.values))}]"
+    if seen.missing:
+        yield "missing = true"
 
 
 def _grid(seen: Seen) -> Iterator[str]:

@@ -18,7 +18,8 @@ from scumble.publishing.encode import published_type
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 from scumble.sources.source import Table
-from scumble.spec.suggest import Seen, role
+from scumble.spec.looks import Kind, look
+from scumble.spec.looks.seen import Seen
 
 Codes = npt.NDArray[np.int64]
 Narrow = npt.NDArray[np.unsignedinteger[Any]]
@@ -136,23 +137,23 @@ def of_table(
     guesses: list[str] = []
     whole = whole_table(table, table.schema.names)
     if quasi is None or sensitive is None:
-        roles = {name: _role(name, whole.column(name)) for name in whole.column_names}
-        free = [n for n in roles if n not in (*(quasi or ()), *(sensitive or ()))]
+        looks = {name: _look(name, whole.column(name)) for name in whole.column_names}
+        free = [n for n in looks if n not in (*(quasi or ()), *(sensitive or ()))]
         if sensitive is None:
-            sensitive = [n for n in free if roles[n] == "sensitive"]
+            sensitive = [n for n in free if looks[n] == "secret"]
             guesses.append(f"guessed as sensitive: {_listed(sensitive)} (--sensitive NAME says otherwise)")
         if quasi is None:
-            quasi = [n for n in free if roles[n] == "public" and n not in sensitive]
+            quasi = [n for n in free if looks[n] not in ("person", "text", "secret") and n not in sensitive]
             guesses.append(f"guessed as known to an attacker: {_listed(quasi)} (--quasi NAMES says otherwise)")
     return Exhibit(name, [whole], list(quasi), list(sensitive), list(files), None, k, guesses)
 
 
-def _role(name: str, column: pa.ChunkedArray) -> str:
-    """What `scumble init` would suggest, by the first rows."""
+def _look(name: str, column: pa.ChunkedArray) -> Kind:
+    """What the column looks like, by the first rows."""
     seen = Seen(name, published_type(column.type))
     for chunk in column.chunks[:1]:
         seen.add(chunk)
-    return role(seen)[0]
+    return look(seen).kind
 
 
 def whole_table(table: Table, names: Sequence[str]) -> pa.Table:

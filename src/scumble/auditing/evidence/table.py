@@ -13,6 +13,7 @@ from scumble.privacy.reconstruction import sample_size
 from scumble.privacy.violations import violations
 from scumble.publishing.assumed_target import assumed
 from scumble.publishing.publish import profile
+from scumble.publishing.roles import decided
 from scumble.sources.source import Table
 from scumble.spec.spec import Spec
 
@@ -25,7 +26,7 @@ def examined_as(spec: Spec, table: Table) -> tuple[Spec, list[str]]:
 
 def examine_table(table: Table, spec: Spec, lam: Any = None, delta: Any = None) -> list[Examined]:
     """The test of every sensitive column, with the retention that the spec asks for."""
-    spec, _ = examined_as(spec.for_schema(table.schema), table)
+    spec, _ = examined_as(decided(spec, table), table)
     settings = spec.settings_as(Settings) if spec.mechanism == "sps" else Settings.model_validate({})
     lam = lam if lam is not None else settings.lam if spec.mechanism == "sps" else LAMBDA
     delta = delta if delta is not None else settings.delta if spec.mechanism == "sps" else DELTA

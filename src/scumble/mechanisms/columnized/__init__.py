@@ -23,6 +23,7 @@ MECHANISM = Mechanism(
     derive=deferred("scumble.mechanisms.columnized.plan", "derive"),
     publish=deferred("scumble.mechanisms.columnized.publish", "publish"),
     settings=Settings,
+    column_settings={"user": "identifier", "item": "public", "value": "public"},
     traits=Traits(
         columns_alike=True,
         in_groups=True,

@@ -1,0 +1,89 @@
+"""Publishing is closed to columns that nobody decided: each gets a sentence that says what it looks like."""
+
+import re
+from collections.abc import Sequence
+
+from scumble.core.display import Card, Grid
+from scumble.core.errors import SchemaError, UndecidedColumns, did_you_mean
+from scumble.mechanisms import find_mechanism
+from scumble.sources.source import Table
+from scumble.spec.looks import look
+from scumble.spec.looks.seen import first_look
+from scumble.spec.spec import Spec
+
+WILD = set("*?")
+
+WAYS = (
+    'Decide each of them. Public, published as it is: --public NAME, public=, or role = "public" in a spec. '
+    'Sensitive, perturbed within a domain: --sensitive NAME --domain NAME=..., sensitive= and domains=, or role = "sensitive". '
+    'Left out: --drop NAME, drop=, or role = "dropped". All of them left out: --rest drop, rest="drop", or rest = "drop".'
+)
+
+
+def decided(spec: Spec, table: Table) -> Spec:
+    """The spec in the order of the table's columns, with a role for each; refused where nobody gave one."""
+    chosen = find_mechanism(spec.mechanism)
+    whole = spec.completed(table.schema, chosen.column_settings)
+    if undecided := whole.undecided(table.schema.names):
+        raise UndecidedColumns(refusal(table, undecided))
+    return whole.for_schema(table.schema, all_alike=chosen.traits.columns_alike)
+
+
+def named_roles(
+    names: Sequence[str], sensitive: Sequence[str], public: Sequence[str], drop: Sequence[str], id: str | None = None
+) -> dict[str, str]:
+    """The roles that arguments give to columns, in the order of the table; a column that is not named has none."""
+    given: dict[str, str] = {}
+    left_out = [name for each in drop for name in matching(each, names)]
+    for role, wanted in (("sensitive", sensitive), ("public", public), ("dropped", left_out)):
+        for name in wanted:
+            if name not in names:
+                raise SchemaError(f"column {name!r} is not in the table{_hint(name, names)}")
+            if given.setdefault(name, role) != role:
+                raise SchemaError(f"column {name!r} is named as {given[name]} and as {role}; a column has one role")
+    if id is not None and id in names:
+        given.setdefault(id, "identifier")
+    return {name: given[name] for name in names if name in given}
+
+
+def matching(pattern: str, names: Sequence[str]) -> list[str]:
+    """The columns that a name to drop stands for: the one that is called so, or all that fit its * and ?.
+
+    >>> matching("notes_*", ["age", "notes_1", "notes_2"]), matching("what?", ["what?", "whats"])
+    (['notes_1', 'notes_2'], ['what?'])
+    """
+    if pattern in names or not set(pattern) & WILD:
+        return [pattern]
+    wanted = "".join({"*": ".*", "?": "."}.get(c, re.escape(c)) for c in pattern)
+    found = [name for name in names if re.fullmatch(wanted, name, re.DOTALL)]
+    if not found:
+        raise SchemaError(f"no column matches {pattern!r}, which is to be dropped{did_you_mean(pattern, names)}")
+    return found
+
+
+def _hint(name: str, names: Sequence[str]) -> str:
+    if set(name) & WILD:
+        return "; * and ? are for columns to drop alone: what is published is named in full"
+    return did_you_mean(name, names)
+
+
+def refusal(table: Table, undecided: list[str]) -> str:
+    """A sentence for each column without a role, and the ways out."""
+    said = [f"  {seen.name!r} {_sentence(look(seen).words(seen))}." for seen in first_look(table, undecided)]
+    number = f"{len(said)} columns have" if len(said) > 1 else "1 column has"
+    return "\n".join([f"{number} no role, and nothing is published before every column has one:", *said, WAYS])
+
+
+def _sentence(words: str) -> str:
+    return words if words.startswith("looks") else f"is {words}" if words.startswith("of type") else f"has {words}"
+
+
+def summary(spec: Spec) -> Card:
+    """Which columns have which role, on one screen."""
+    named = {
+        "left out": [name for name in spec.columns if name not in spec.published],
+        "public": [name for name in spec.published if name not in spec.sensitive],
+        "sensitive": spec.sensitive,
+    }
+    rows = [(role, f"{len(names)}", ", ".join(names) or "none") for role, names in named.items()]
+    return Card("roles", [Grid(("role", "columns", "names"), rows, (0, 2))])
