@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.release import soundness
@@ -57,7 +58,7 @@ def patients() -> pa.Table:
 @pytest.fixture(scope="session")
 def release(patients: pa.Table) -> scumble.Release:
     """The patients with three perturbed columns: text, boolean and a numeric grid."""
-    return scumble.publish(
+    return publish_openly(
         patients,
         sensitive=["disease", "smoker", "visits"],
         drop="name",
@@ -81,7 +82,7 @@ def publish_simply(patients: pa.Table) -> Callable[..., scumble.Release]:
         }
         settings |= changes
         table = settings.pop("table", patients)
-        return scumble.publish(table, settings.pop("out", None), **settings)
+        return publish_openly(table, settings.pop("out", None), **settings)
 
     return run
 

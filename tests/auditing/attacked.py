@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from naming import publish_openly
 
-import scumble
 from scumble.release.release import Release
 
 DISEASES = ["flu", "cold", "asthma", "gout", "hiv", "angina", "ulcer", "croup"]
@@ -75,7 +75,7 @@ def publish(table: pa.Table, how: str, seed: int, **changes: Any) -> Release:
     """A sound release."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return scumble.publish(table, seed=seed, **(SOUND[how] | changes))
+        return publish_openly(table, seed=seed, **(SOUND[how] | changes))
 
 
 def in_order_of(raw: pa.Table, release: Release, by: np.ndarray) -> pa.Table:  # type: ignore[type-arg]

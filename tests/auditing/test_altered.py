@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from attacked import DISEASES, ONE
+from naming import publish_openly
 
-import scumble
 from scumble.auditing import audit
 from scumble.core.errors import ParameterError
 from scumble.release.release import Release
@@ -22,7 +22,7 @@ def scored(raw: pa.Table) -> Table:
     cost = np.round(np.random.default_rng(2).gamma(2, 1000, len(raw)), 2)
     cost[::5], cost[1::5] = 0.0, np.nan
     table = raw.append_column("cost", pa.array(cost))
-    return table, scumble.publish(table, seed=1, **ONE, retain=0.4)
+    return table, publish_openly(table, seed=1, **ONE, retain=0.4)
 
 
 def _hidden(cost: np.ndarray, code: np.ndarray, how: str) -> np.ndarray:  # type: ignore[type-arg]

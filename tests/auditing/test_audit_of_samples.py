@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.auditing import audit
@@ -46,7 +47,7 @@ def table() -> pa.Table:
 def publish(table: pa.Table, **settings: Any) -> scumble.Release:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return scumble.publish(
+        return publish_openly(
             table,
             sensitive="disease",
             domains={"disease": VALUES},

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from attacked import COARSE, DISEASES, ONE, people
+from naming import publish_openly
 
-import scumble
 from scumble.auditing import Finding, audit, case_of
 from scumble.auditing.evidence.boxes import _right, guessed
 from scumble.auditing.evidence.law import Law
@@ -23,7 +23,7 @@ Forge = Callable[[Release, pa.Table], Release]
 
 def publish(raw: pa.Table, seed: int = 1, **how: Any) -> Release:
     given = ONE | {"retain": 0.3, "settings": {"k": 5}} | how
-    return scumble.publish(raw, mechanism="perturbed_generalization", seed=seed, **given)
+    return publish_openly(raw, mechanism="perturbed_generalization", seed=seed, **given)
 
 
 def mixed(rows: int = 2000) -> pa.Table:

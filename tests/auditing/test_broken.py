@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 from attacked import ONE, in_order_of, people, publish, write_parquet
+from naming import publish_openly
 
-import scumble
 from scumble.auditing import Finding, audit
 from scumble.auditing.attacks.rare import duplicated
 from scumble.release.manifest import NAME, read_manifest
@@ -146,7 +146,7 @@ def test_keyed_coins_are_not_averaged(changed: float, given: bool, raw: pa.Table
     again = table.set_column(3, "disease", pa.array(later))
     key = bytes(range(32))
     first, second = (
-        scumble.publish(t, **ONE, retain=0.4, key=key, id="id", seed=s) for s, t in ((1, table), (2, again))
+        publish_openly(t, **ONE, retain=0.4, key=key, id="id", seed=s) for s, t in ((1, table), (2, again))
     )
     found = caught(first, raw if given else None, others=[second])
     assert "averaging" not in found
@@ -219,7 +219,7 @@ def test_a_table_is_k_anonymous_because_it_repeats_itself(raw: pa.Table, tmp_pat
 def test_a_tuple_of_alpha_beta_that_is_there_twice(forge: Forge) -> None:
     table = people(300).group_by(["age", "zip"]).aggregate([])
     domains = {"age": {"low": 0, "high": 99}, "zip": {"low": 0, "high": 29}}
-    release = scumble.publish(
+    release = publish_openly(
         table, sensitive=["age", "zip"], domains=domains, mechanism="alpha_beta", rho1=0.1, rho2=0.5, seed=1
     )
     assert broken(release, table) == set()

@@ -8,8 +8,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from attacked import DISEASES, people, publish
+from naming import publish_openly
 
-import scumble
 from scumble.auditing import audit, case_of
 from scumble.auditing.attacks.corruption import _left_over
 from scumble.auditing.evidence.exhibit import together
@@ -27,7 +27,7 @@ def test_text_is_held_in_few_bytes(kind: str, tmp_path: Path) -> None:
     raw = pa.table({"ward": ward, "disease": draw.choice(LONG, ROWS)})
     pq.write_table(raw, tmp_path / "raw.parquet")
     pa.csv.write_csv(raw, tmp_path / "raw.csv")
-    release = scumble.publish(raw, sensitive="disease", domains={"disease": LONG}, retain=0.4, seed=1)
+    release = publish_openly(raw, sensitive="disease", domains={"disease": LONG}, retain=0.4, seed=1)
     case = case_of(release, raw if kind == "frame" else tmp_path / f"raw.{kind}")
     assert case.exhibit.table.nbytes < 9 * ROWS
     assert case.raw is not None

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 from attacked import DISEASES, publish, write_parquet
+from naming import publish_openly
 
-import scumble
 from scumble.auditing import audit, case_of
 from scumble.core.errors import ParameterError, SchemaError, TableError
 
@@ -186,7 +186,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_the_command_groups_by_question_and_its_code_tells_what_is_broken(raw: pa.Table, tmp_path: Path) -> None:
     pa.csv.write_csv(raw, tmp_path / "raw.csv")
     for name, seed in (("a", 1), ("b", 2)):
-        scumble.publish(
+        publish_openly(
             raw, tmp_path / f"{name}.release", sensitive="disease", domains={"disease": DISEASES}, retain=0.4, seed=seed
         )
     sound = run(tmp_path / "a.release", "--raw", tmp_path / "raw.csv")

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
-import scumble
 from scumble.auditing import audit
 from scumble.auditing.attacks.rare import duplicated, leaking, rare_rows
 from scumble.core.entropy import Entropy
@@ -50,7 +50,7 @@ def test_a_differentially_private_table_that_publishes_some_rows_is_caught(raw: 
 def test_releases_pass_with_and_without_the_raw_table(
     raw: pa.Table, mechanism: str, settings: dict[str, Any], epsilon: Any
 ) -> None:
-    release = scumble.publish(
+    release = publish_openly(
         raw,
         mechanism=mechanism,
         settings=settings,

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 from attacked import ONE, SOUND, people, publish
+from naming import publish_openly
 
-import scumble
 from scumble.auditing import audit
 
 
@@ -68,7 +68,7 @@ ODD: dict[str, dict[str, Any]] = {
 def test_an_odd_release_is_not_called_broken_either(how: str, raw: pa.Table) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        release = scumble.publish(raw, seed=1, **ODD[how])
+        release = publish_openly(raw, seed=1, **ODD[how])
     for table in (None, raw):
         assert [found for found in audit(release, table) if not found.passed] == []
 
@@ -76,7 +76,7 @@ def test_an_odd_release_is_not_called_broken_either(how: str, raw: pa.Table) -> 
 def test_a_release_of_a_file_of_unknown_length_is_not_called_broken(raw: pa.Table, tmp_path: Path) -> None:
     """It is written in pieces, each sorted by itself."""
     pa.csv.write_csv(raw, tmp_path / "raw.csv")
-    release = scumble.publish(tmp_path / "raw.csv", seed=1, **ONE, retain=0.4)
+    release = publish_openly(tmp_path / "raw.csv", seed=1, **ONE, retain=0.4)
     for table in (None, raw):
         assert [found for found in audit(release, table) if not found.passed] == []
 
@@ -91,7 +91,7 @@ def test_transactions_are_not_called_broken() -> None:
     }
     schema = {"schema": [[0, 1], [2, 3, 4]], "user": "user", "item": "item", "value": "stars"}
     table = pa.table(bought)
-    release = scumble.publish(
+    release = publish_openly(
         table, mechanism="columnized", epsilon=2, settings={"k": 3, "delta": 0.01, **schema}, seed=1
     )
     for raw in (None, table):
@@ -105,7 +105,7 @@ def test_a_large_group_of_one_frequent_value_is_not_called_broken() -> None:
         values = draw.choice(["flu", "gout", "hiv"], 5000, p=[0.9, 0.06, 0.04])
         table = pa.table({"sex": draw.choice(["F", "M"], 5000), "disease": values})
         domains = {"disease": ["flu", "gout", "hiv"]}
-        release = scumble.publish(
+        release = publish_openly(
             table, sensitive="disease", mechanism="identity", retain=0.2, domains=domains, seed=seed
         )
         assert [found for found in audit(release, table) if not found.passed] == []

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from naming import publish_openly
 from typer.testing import CliRunner
 
 import scumble
@@ -26,6 +27,8 @@ PUBLISH = [
     "disease",
     "--drop",
     "name",
+    "--public",
+    "age,sex,smoker,visits,cost",
     "--retain",
     "0.5",
     "--domain-from-data",
@@ -56,10 +59,14 @@ def run(
 def test_the_whole_road(csv: Path) -> None:
     assert "wrote patients.toml" in run("init", "patients.csv")
     text = (csv.parent / "patients.toml").read_text()
-    assert "[columns.name]  # string: looks like" in text
+    assert "[columns.name]\n# string: looks like" in text
     assert 'role = "identifier"' in text
     assert "from_data = true" in text
-    assert "wrote flu.release" in run("publish", "patients.toml", "-o", "flu.release")
+    assert "'cost' has 2,841 different numbers" in run("publish", "patients.toml", "-o", "flu.release", code=2)
+    (csv.parent / "patients.toml").write_text(text.replace('role = "?"', 'role = "public"'))
+    made = run("publish", "patients.toml", "-o", "flu.release")
+    assert "wrote flu.release" in made
+    assert re.search(r"left out +1 +name\npublic +4 +age, sex, visits, cost\nsensitive +2 +disease, smoker", made)
     shown = run("show", "flu.release")
     for part in ("not covered", "Singling out", "rows", "alone with the values", "taken from the data", "digest"):
         assert part in shown
@@ -76,7 +83,20 @@ def test_the_whole_road(csv: Path) -> None:
 
 
 def test_all_by_flags(csv: Path) -> None:
-    flags = ["--sensitive", "disease", "--drop", "name", "--rho1", "1/13", "--rho2", "1/6", "-o", "flu.release"]
+    flags = [
+        "--sensitive",
+        "disease",
+        "--drop",
+        "na*",
+        "--public",
+        "sex,smoker,visits,cost,age",
+        "--rho1",
+        "1/13",
+        "--rho2",
+        "1/6",
+        "-o",
+        "flu.release",
+    ]
     assert "--domain-from-data" in run("publish", "patients.csv", *flags, code=2)
     assert "wrote flu.release" in run("publish", "patients.csv", *flags, "--domain-from-data")
     run(
@@ -96,15 +116,16 @@ def test_all_by_flags(csv: Path) -> None:
 
 def test_flags_take_the_domain_of_the_spec_beside_the_table(csv: Path) -> None:
     run("init", "patients.csv")
-    told = run("publish", "patients.csv", "--sensitive", "disease", "--drop", "name", "--retain", "0.5", "-o", "r")
+    flags = ["--sensitive", "disease", "--public", "age,sex", "--rest", "drop", "--retain", "0.5", "-o", "r"]
+    told = run("publish", "patients.csv", *flags)
     assert "taken from patients.toml" in told
     assert scumble.open("r").manifest.column("disease").domain.from_data
 
 
 def test_grids_and_seeds_by_flags(csv: Path) -> None:
-    run("publish", "patients.csv", "--sensitive", "visits,age", "--drop", "name", "--domain", "visits=0..10", "--domain", "age=0..100:0.5",
+    run("publish", "patients.csv", "--sensitive", "visits,age", "--rest", "drop", "--domain", "visits=0..10", "--domain", "age=0..100:0.5",
         "--epsilon", "2", "--insecure-seed", "3", "-o", "r", code=2)  # fmt: skip
-    run("publish", "patients.csv", "--sensitive", "visits,age", "--drop", "name", "--domain", "visits=0..10", "--domain", "age=0..100:1",
+    run("publish", "patients.csv", "--sensitive", "visits,age", "--rest", "drop", "--domain", "visits=0..10", "--domain", "age=0..100:1",
         "--epsilon", "2", "--insecure-seed", "3", "-o", "r")  # fmt: skip
     assert "INSECURE" in run("show", "r")
 
@@ -241,7 +262,10 @@ def test_numbers_that_differ_in_every_row_are_suggested_to_be_left_out(
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("patient,age\n" + "".join(f"{7000 + 3 * i},{i % 9}\n" for i in range(100)))
     run("init", "t.csv")
-    assert 'a person; it will not be published\nrole = "identifier"' in Path("t.toml").read_text()
+    assert (
+        'a person; 100 different whole numbers; it will not be published\nrole = "identifier"'
+        in Path("t.toml").read_text()
+    )
 
 
 def test_what_has_no_bound_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,5 +281,5 @@ def test_nearly_all_rows_are_not_said_to_be_all(tmp_path: Path, capsys: pytest.C
     table = pa.table(
         {"ward": [i // 50 for i in places], "bed": [i % 50 for i in places], "disease": ["flu", "cold"] * 1000}
     )
-    singling_out(scumble.publish(table, sensitive="disease", domains={"disease": ["flu", "cold"]}, retain=0.5, seed=1))
+    singling_out(publish_openly(table, sensitive="disease", domains={"disease": ["flu", "cold"]}, retain=0.5, seed=1))
     assert "1,997 of 2,000 rows (99.85%) are alone" in capsys.readouterr().out

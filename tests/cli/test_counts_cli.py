@@ -28,7 +28,17 @@ def source(tmp_path: Path) -> Path:
 def published(source: Path, folder: Path) -> tuple[str, str]:
     """A release of noisy counts, and what was printed."""
     settings = [part for each in ("k=10", "delta=1e-5", "total=5000") for part in ("--set", each)]
-    given = ["--mechanism", "noisy_counts", "--epsilon", "1", *settings, "--coarsen", "age=bins:30"]
+    given = [
+        "--mechanism",
+        "noisy_counts",
+        "--epsilon",
+        "1",
+        *settings,
+        "--public",
+        "sex,zip",
+        "--coarsen",
+        "age=bins:30",
+    ]
     done = run.invoke(app, ["publish", str(source), *given, "-o", str(folder / "r"), "--insecure-seed", "1"])
     assert done.exit_code == 0, done.output
     return str(folder / "r"), done.output
@@ -64,7 +74,7 @@ def test_sums_and_averages_with_what_was_suppressed(source: Path, tmp_path: Path
         "--domain",
         "age=0..89",
     ]
-    done = run.invoke(app, ["publish", str(source), *given, "--drop", "zip", "-o", out])
+    done = run.invoke(app, ["publish", str(source), *given, "--public", "sex", "--drop", "zip", "-o", out])
     assert done.exit_code == 0, done.output
     asked = "SELECT sex, AVG(age) AS a FROM release GROUP BY sex"
     text = run.invoke(app, ["query", out, asked]).output
@@ -92,9 +102,8 @@ def test_a_schema_and_a_hierarchy_as_options(source: Path, tmp_path: Path) -> No
         "--set",
         'schema=[["age"], ["sex", "zip"]]',
     ]
-    done = run.invoke(
-        app, ["publish", str(source), *given, "--coarsen", f"zip=hierarchy:{tmp_path / 'zip.csv'}:1", "-o", out]
-    )
+    coarser = ["--public", "age,sex", "--coarsen", f"zip=hierarchy:{tmp_path / 'zip.csv'}:1"]
+    done = run.invoke(app, ["publish", str(source), *given, *coarser, "-o", out])
     assert done.exit_code == 0, done.output
     assert "column-02" in run.invoke(app, ["show", out]).output
     asked = run.invoke(app, ["query", out, "SELECT zip, COUNT(*) AS n FROM release GROUP BY zip", "--format", "json"])

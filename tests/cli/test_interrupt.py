@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.atomic import undisturbed, whole_file, whole_folder
@@ -54,7 +55,7 @@ def test_no_mechanism_leaves_anything_behind(
     rows = patients.select(COLUMNS)
     rows = rows.group_by(COLUMNS).aggregate([]) if mechanism == "alpha_beta" else rows  # it is for sets
     how = {"table": rows, "out": tmp_path / "r", "mechanism": mechanism, **MECHANISMS[mechanism]}
-    before = scumble.publish(**how).manifest.digest
+    before = publish_openly(**how).manifest.digest
     seen: list[list[str]] = []
 
     def reached(*_: Any) -> None:
@@ -63,7 +64,7 @@ def test_no_mechanism_leaves_anything_behind(
 
     monkeypatch.setattr("scumble.publishing.publish.readme", reached)
     with pytest.raises(KeyboardInterrupt):
-        scumble.publish(**how, overwrite=True)
+        publish_openly(**how, overwrite=True)
     assert any(name.endswith(".parquet") for name in seen[0])
     assert [path.name for path in tmp_path.iterdir()] == ["r"]
     assert scumble.open(tmp_path / "r").manifest.digest == before
@@ -82,7 +83,7 @@ def test_a_table_that_is_spilled_is_interrupted_while_it_is_read(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        scumble.publish(patients.select(COLUMNS), tmp_path / "r", **MECHANISMS["uniform"], progress=progress)
+        publish_openly(patients.select(COLUMNS), tmp_path / "r", **MECHANISMS["uniform"], progress=progress)
     assert spilled[-1] > 0
     assert list(tmp_path.iterdir()) == []
 
@@ -113,7 +114,8 @@ def interrupted(
     return subprocess.CompletedProcess(command, process.returncode, out, error)
 
 
-PUBLISH = ["publish", "t.parquet", "--sensitive", "disease", "--domain-from-data", "--retain", "0.5", "-o", "r"]
+PUBLISH = ["publish", "t.parquet", "--sensitive", "disease", "--rest", "drop", "--domain-from-data", "--retain", "0.5"]
+PUBLISH += ["-o", "r"]
 
 
 @pytest.mark.parametrize(

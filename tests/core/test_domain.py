@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.domain import Grid
@@ -57,7 +58,7 @@ def test_ages_in_eight_bits_are_not_replaced_by_negative_ones(tmp_path: Path) ->
     """A replaced age of 130 would be published as -126: known to be replaced, and no answer would come of the release."""
     table = pa.table({"age": pa.array([30, 40] * 100, pa.int8())})
     with pytest.raises(SchemaError, match="wider type, or narrow the grid"):
-        scumble.publish(table, tmp_path / "r", sensitive="age", domains={"age": {"low": 0, "high": 150}}, retain=0.5)
+        publish_openly(table, tmp_path / "r", sensitive="age", domains={"age": {"low": 0, "high": 150}}, retain=0.5)
     assert not (tmp_path / "r").exists()
 
 
@@ -68,7 +69,7 @@ def test_numbers_that_are_none_are_counted_over_all_rows(mechanism: str, tmp_pat
     batches = pa.chunked_array([x.slice(i, 4) for i in range(0, 21, 4)])
     grid = {"x": {"low": 0, "high": 9}}
     with pytest.raises(NotOnGrid, match="'x' has 5 missing values and 6 values that are NaN or infinite") as caught:
-        scumble.publish(
+        publish_openly(
             pa.table({"x": batches}), tmp_path / "r", sensitive="x", domains=grid, retain=0.5, mechanism=mechanism
         )
     assert pickle.loads(pickle.dumps(caught.value)).infinite == 6
@@ -94,7 +95,7 @@ def test_values_of_every_type_are_published_opened_and_asked(
     domain: list[Any], kind: pa.DataType, condition: str, tmp_path: Path
 ) -> None:
     table = pa.table({"x": pa.array(domain * 200, kind)})
-    scumble.publish(table, tmp_path / "r", sensitive="x", domains={"x": domain}, retain=0.9, seed=1)
+    publish_openly(table, tmp_path / "r", sensitive="x", domains={"x": domain}, retain=0.9, seed=1)
     release = scumble.open(tmp_path / "r")
     assert release.table().schema.field("x").type == kind
     answer = release.query(f"SELECT COUNT(*) AS n FROM release WHERE {condition}").to_arrow().to_pylist()[0]
@@ -105,7 +106,7 @@ def test_cents_of_a_decimal_column_on_a_grid(tmp_path: Path) -> None:
     paid = pa.array([Decimal(i % 1000) / 100 for i in range(5000)], pa.decimal128(8, 2))
     grid = {"low": 0, "high": "9.99", "step": "0.01"}
     with pytest.warns(UserWarning, match="hardly protected"):
-        scumble.publish(
+        publish_openly(
             pa.table({"paid": paid}), tmp_path / "r", sensitive="paid", domains={"paid": grid}, retain=0.8, seed=1
         )
     release = scumble.open(tmp_path / "r")

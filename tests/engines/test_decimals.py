@@ -84,7 +84,7 @@ def test_from_init_to_an_answer(tmp_path: Path) -> None:
         return made.stdout
 
     run("init", path)
-    assert "[columns.gewicht]  # double" in (tmp_path / "pat.toml").read_text()
+    assert "[columns.gewicht]\n# double" in (tmp_path / "pat.toml").read_text()
     flags = [
         "--sensitive",
         "krank",
@@ -92,6 +92,8 @@ def test_from_init_to_an_answer(tmp_path: Path) -> None:
         "krank=ja,nein",
         "--drop",
         "id",
+        "--public",
+        "gewicht",
         "--retain",
         "0.5",
         "--insecure-seed",

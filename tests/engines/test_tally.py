@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.domain import Categories, Domain, Grid
@@ -84,7 +85,7 @@ def test_neighbouring_numbers_of_a_type_are_told_apart(
     points = [first + step * i for i in range(8)]
     table = pa.table({"x": pa.array(points * 50).cast(kind, safe=False), "word": ["a", "b"] * 200})
     grid = {"low": points[0], "high": points[-1], "step": step}
-    release = scumble.publish(
+    release = publish_openly(
         table, sensitive=["x", "word"], domains={"x": grid, "word": ["a", "b"]}, retain=0.5, seed=1
     )
     x, word = (np.array(release.table().column(name).to_pylist()) for name in ("x", "word"))
@@ -201,7 +202,7 @@ def test_answers_are_the_same_either_way(sql: str, method: str, release: scumble
 def test_sub_tables_are_told_apart(both_ways: Ask) -> None:
     diseases = list("abcdefghij")
     table = pa.table({"disease": np.repeat(diseases, np.array([12, 8, 6, 5, 4, 3, 1, 1, 1, 1]) * 100)})
-    release = scumble.publish(
+    release = publish_openly(
         table,
         sensitive="disease",
         domains={"disease": diseases},

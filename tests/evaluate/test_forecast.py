@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from naming import plan_openly, publish_openly
 
 import scumble
 from scumble.core.errors import ParameterError
@@ -71,8 +72,8 @@ def test_errors_of_samples_are_foreseen(settings: dict[str, object]) -> None:
     table = pa.table({"ward": ward, "cost": 3 * ward + 20, "disease": disease})
     how: dict[str, object] = {"sensitive": "disease", "domains": {"disease": ["flu", "cold", "hiv"]}, "retain": 0.5}
     how |= {"mechanism": "sps", "settings": settings}
-    releases = [scumble.publish(table, seed=seed, **how) for seed in range(25)]
-    for sql, foreseen in scumble.plan(table, SAMPLED, **how).answers:
+    releases = [publish_openly(table, seed=seed, **how) for seed in range(25)]
+    for sql, foreseen in plan_openly(table, SAMPLED, **how).answers:
         met = [release.query(sql)["a"] for release in releases]
         values, errors = np.array([m.value for m in met]), np.array([m.se for m in met])
         assert np.allclose(np.median(errors, axis=0), foreseen["a"].se, rtol=0.1 if "AVG" in sql else 0.03), sql
@@ -109,7 +110,7 @@ def test_a_count_that_is_true_of_nobody_is_foreseen_as_zero() -> None:
     counts = "SELECT sex, job, COUNT(*) AS n FROM release GROUP BY sex, job"
     sums = "SELECT sex, job, SUM(age) AS n FROM release GROUP BY sex, job"
     averages = "SELECT sex, job, AVG(age) AS n FROM release GROUP BY sex, job"
-    found = scumble.plan(table, [counts, sums, averages], **how)
+    found = plan_openly(table, [counts, sums, averages], **how)
     lines = {(g["sex"], g["job"]): i for i, g in enumerate(found.answers[0][1].groups.to_pylist())}
     for key, i in lines.items():
         rows = (sex == key[0]) & (job == key[1])
@@ -122,7 +123,7 @@ def test_a_count_that_is_true_of_nobody_is_foreseen_as_zero() -> None:
 def test_a_level_is_a_share_of_intervals() -> None:
     table = pa.table({"a": ["x", "y"] * 50})
     with pytest.raises(ParameterError, match="level is the share of intervals that hold the truth"):
-        scumble.plan(
+        plan_openly(
             table,
             "SELECT COUNT(*) AS n FROM release WHERE a = 'x'",
             sensitive="a",

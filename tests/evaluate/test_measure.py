@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import ParameterError
@@ -34,7 +35,7 @@ def table(patients: pa.Table) -> pa.Table:
 @pytest.fixture(scope="module")
 def truth(table: pa.Table) -> Truth:
     return Truth.of(
-        table, scumble.publish(table, sensitive="disease", domains={"disease": DISEASES}, retain=0.5, seed=1)
+        table, publish_openly(table, sensitive="disease", domains={"disease": DISEASES}, retain=0.5, seed=1)
     )
 
 
@@ -69,7 +70,7 @@ def test_a_pool_keeps_its_floor_and_its_dimensions(table: pa.Table, truth: Truth
 @pytest.mark.filterwarnings("ignore:.*hardly protected")
 def test_columns_of_many_numbers_are_asked_by_ranges(patients: pa.Table) -> None:
     table = patients.select(["age", "cost"])
-    release = scumble.publish(
+    release = publish_openly(
         table, sensitive="cost", domains={"cost": {"low": 0, "high": 6000, "step": 10}}, retain=0.5, seed=1
     )
     workload = Workload.counts(table, release, size=20, dimensions=(0, 1), floor=0.002)
@@ -81,7 +82,7 @@ def test_columns_of_many_numbers_are_asked_by_ranges(patients: pa.Table) -> None
 
 def test_own_questions_find_their_truth_line_by_line(table: pa.Table) -> None:
     """Whatever order and limit the answer has, and for values that do not occur."""
-    release = scumble.publish(table, sensitive="disease", domains={"disease": [*DISEASES, "gout"]}, retain=0.9, seed=2)
+    release = publish_openly(table, sensitive="disease", domains={"disease": [*DISEASES, "gout"]}, retain=0.9, seed=2)
     asked = [
         "SELECT disease, sex, COUNT(*) AS n, AVG(visits) AS v FROM release GROUP BY disease, sex ORDER BY n DESC LIMIT 3",
         "SELECT disease, COUNT(*) AS n FROM release GROUP BY disease",
@@ -105,7 +106,7 @@ def test_own_questions_find_their_truth_line_by_line(table: pa.Table) -> None:
 @pytest.mark.filterwarnings("ignore:.*hardly protected")
 def test_coarsened_columns_are_compared_coarsened(patients: pa.Table) -> None:
     table = patients.select(["age", "disease"])
-    release = scumble.publish(
+    release = publish_openly(
         table,
         sensitive="disease",
         domains={"disease": DISEASES},
@@ -144,7 +145,7 @@ def test_intervals_of_a_pool_cover(table: pa.Table, truth: Truth) -> None:
     )
     shares = [
         measure(
-            scumble.publish(table, sensitive="disease", domains={"disease": DISEASES}, retain=0.5, seed=seed),
+            publish_openly(table, sensitive="disease", domains={"disease": DISEASES}, retain=0.5, seed=seed),
             truth,
             workload,
         ).metrics()["coverage"]
@@ -164,7 +165,7 @@ def test_records_kept_are_those_to_be_expected(patients: pa.Table) -> None:
     """3,000 rows that their cost and age tell apart: the measured share is binomial, 5 standard errors are 0.045."""
     table = patients.select(["cost", "age", "disease"])
     for how in ({"retain": 0.5}, {"mechanism": "partitioned", "rho2": 0.6}):
-        release = scumble.publish(table, sensitive="disease", domains={"disease": DISEASES}, seed=4, **how)
+        release = publish_openly(table, sensitive="disease", domains={"disease": DISEASES}, seed=4, **how)
         (found,) = records(release, table)
         assert found.rows > 2900
         assert found.measured == pytest.approx(found.expected, abs=0.045)
@@ -172,7 +173,7 @@ def test_records_kept_are_those_to_be_expected(patients: pa.Table) -> None:
 
 def test_a_reconstruction_is_near_and_a_shifted_one_is_far(table: pa.Table) -> None:
     """At retention 0.9 and 3,000 rows a share is off by about 0.004; distances stay below ten times that."""
-    release = scumble.publish(
+    release = publish_openly(
         table,
         sensitive=["disease", "visits"],
         domains={"disease": DISEASES, "visits": {"low": 0, "high": 10}},

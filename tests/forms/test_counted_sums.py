@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
-import scumble
 from scumble.core.errors import NotEstimable, QueryError
 from scumble.forms.tuples.linear import quantile, weighted_quantile
 from scumble.release.release import Release, open_release
@@ -28,13 +28,11 @@ def rows() -> pa.Table:
 
 def noisy(table: pa.Table, seed: int = 1, **changes: Any) -> Release:
     given = {"mechanism": "noisy_counts", "epsilon": 1, "settings": {"k": 10, "delta": 1e-5}, "seed": seed}
-    return scumble.publish(table, **{**given, **changes})
+    return publish_openly(table, **{**given, **changes})
 
 
 def exactly(table: pa.Table, k: int = 3, **changes: Any) -> Release:
-    return scumble.publish(
-        table, mechanism="k_dgs", settings={"k": k, **changes.pop("settings", {})}, seed=1, **changes
-    )
+    return publish_openly(table, mechanism="k_dgs", settings={"k": k, **changes.pop("settings", {})}, seed=1, **changes)
 
 
 def by_hand(release: Release, floor: int, r: float) -> dict[str, list[tuple[Any, float, float]]]:
@@ -134,7 +132,7 @@ def test_patterns_of_transactions_have_one_noise_each() -> None:
         }
     )
     settings = {"k": 10, "delta": 1e-5, "schema": [[1, 2]], "user": "who", "item": "item", "value": "stars"}
-    release = scumble.publish(table, mechanism="columnized", epsilon=1, drop="who", settings=settings, seed=1)
+    release = publish_openly(table, mechanism="columnized", epsilon=1, drop="who", settings=settings, seed=1)
     published = release.table("column-01").to_pydict()
     sums: Counter[int] = Counter()
     copies: dict[int, set[int]] = {}
@@ -150,7 +148,7 @@ def test_patterns_of_transactions_have_one_noise_each() -> None:
     assert found["a"].value[0] == pytest.approx(sum(sums.values()) / found["n"].value[0])
     renamed = table.rename_columns(["who", "id", "g0"])
     settings |= {"item": "id", "value": "g0"}
-    other = scumble.publish(renamed, mechanism="columnized", epsilon=1, drop="who", settings=settings, seed=1)
+    other = publish_openly(renamed, mechanism="columnized", epsilon=1, drop="who", settings=settings, seed=1)
     again = other.query("SELECT SUM(g0) AS s, COUNT(*) AS n FROM release")
     assert (again["s"].se[0], again["n"].se[0]) == pytest.approx((found["s"].se[0], found["n"].se[0]))
 
@@ -279,7 +277,7 @@ def test_decimals_and_floats_are_summed() -> None:
 def test_columns_of_a_schema_answer_for_their_own(rows: pa.Table) -> None:
     table = rows.append_column("y", pa.array(np.arange(6000) % 3))
     settings = {"k": 10, "delta": 1e-5, "schema": [["g", "x"], ["y"]]}
-    release = scumble.publish(table, mechanism="columnized", epsilon=2, settings=settings, seed=1)
+    release = publish_openly(table, mechanism="columnized", epsilon=2, settings=settings, seed=1)
     assert release.query("SELECT g, AVG(x) AS a FROM release GROUP BY g").notes[0] == "answered from column-01: g, x"
     assert abs(release.query("SELECT AVG(y) AS a FROM release")["a"].value[0] - 1) < 0.02
     with pytest.raises(NotEstimable, match="no column of the schema has all of g, y"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import InputError, ParameterError
@@ -30,7 +31,7 @@ def release() -> scumble.Release:
     users, items, values = tastes(1, USERS).T
     table = pa.table({"user": users, "item": items, "stars": values})
     settings = {"k": 10, "delta": 1e-5, "user": "user", "item": "item", "value": "stars", "schema": SCHEMA}
-    return scumble.publish(table, mechanism="columnized", drop="user", epsilon=2, settings=settings, seed=1)
+    return publish_openly(table, mechanism="columnized", drop="user", epsilon=2, settings=settings, seed=1)
 
 
 def halves() -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +84,7 @@ def test_conventions_of_scikit_learn(release: scumble.Release) -> None:
 def test_what_is_no_rating_is_refused(release: scumble.Release) -> None:
     with pytest.raises(ParameterError, match="triples"):
         ReleaseRecommender().fit(np.zeros((4, 2)))
-    other = scumble.publish(
+    other = publish_openly(
         pa.table({"a": [1] * 100}), mechanism="noisy_counts", epsilon=1, settings={"k": 5, "delta": 1e-3}, seed=1
     )
     with pytest.raises(InputError, match="columnized release of ratings"):

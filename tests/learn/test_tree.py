@@ -14,6 +14,7 @@ from scumble.core.errors import InputError, ParameterError
 
 pytest.importorskip("sklearn", reason="the tree needs scikit-learn")
 
+from naming import publish_openly
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
@@ -61,7 +62,7 @@ def test() -> pa.Table:
 
 
 def release_of(table: pa.Table, sensitive: list[str], retain: Any = 0.6, seed: int = 3) -> scumble.Release:
-    return scumble.publish(
+    return publish_openly(
         table, sensitive=sensitive, domains={c: DOMAINS[c] for c in sensitive}, retain=retain, seed=seed
     )
 
@@ -215,7 +216,7 @@ def test_three_classes_and_the_releases_of_two_owners(tmp_path: Path) -> None:
     domains = {"size": {"low": 0, "high": 29}, "label": list("xyz")}
     paths = [tmp_path / f"{i}.release" for i in range(2)]
     for i, path in enumerate(paths):
-        scumble.publish(
+        publish_openly(
             table.slice(15_000 * i, 15_000), path, sensitive=list(domains), domains=domains, retain=0.5, seed=i
         )
     tree = ReleaseTreeClassifier().fit(scumble.open(*paths), target="label")
@@ -238,7 +239,7 @@ def test_leaves_come_with_their_standard_errors(train: pa.Table) -> None:
 
 
 def test_a_release_without_rows_is_refused(train: pa.Table) -> None:
-    counted = scumble.publish(
+    counted = publish_openly(
         train.select(["town", "ill"]), mechanism="noisy_counts", epsilon=1, settings={"k": 10, "delta": 1e-5}, seed=1
     )
     with pytest.raises(InputError, match="counted tuples"):
@@ -302,7 +303,7 @@ def test_adult_keeps_half_of_the_gap(shared_data: Path, hidden: list[str]) -> No
     raw = ReleaseTreeClassifier().fit(train, target="income", features=features).score(rest)
     found = []
     for seed in range(5):
-        release = scumble.publish(
+        release = publish_openly(
             train.select([*features, "income"]),
             sensitive=sensitive,
             domains={name: domains[name] for name in sensitive},

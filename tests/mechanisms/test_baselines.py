@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from forged import restated
+from naming import publish_openly
 from scipy import sparse
 
 import scumble
@@ -136,7 +137,7 @@ def patients() -> pa.Table:
 
 def anatomy(table: pa.Table, **more: Any) -> scumble.Release:
     domains = {"disease": ["flu", "cold", "asthma", "hiv"]}
-    return scumble.publish(
+    return publish_openly(
         table, sensitive=["disease"], domains=domains, mechanism="anatomy", settings={"l": 2}, seed=1, **more
     )
 
@@ -186,14 +187,14 @@ def test_anatomy_refuses_what_it_cannot_keep(patients: pa.Table) -> None:
     with pytest.raises(SchemaError, match="that anatomy adds"):
         anatomy(patients.rename_columns(["Bucket", "disease"]))
     with pytest.raises(SchemaError, match="one sensitive column"):
-        scumble.publish(
+        publish_openly(
             patients, sensitive=["age", "disease"], domain_from_data=True, mechanism="anatomy", settings={"l": 2}
         )
 
 
 def frapp(table: pa.Table, seed: int = 1, **more: Any) -> scumble.Release:
     domains = {"disease": ["flu", "cold", "asthma", "hiv"], "sex": ["F", "M"]}
-    return scumble.publish(
+    return publish_openly(
         table, sensitive=["disease", "sex"], domains=domains, mechanism="frapp", **{"gamma": 30, **more}, seed=seed
     )
 
@@ -248,7 +249,7 @@ def test_frapp_by_sql_is_its_own_estimator_and_refuses_the_rest(both: pa.Table) 
     with pytest.raises(NotEstimable, match=r"only COUNT"):
         release.query("SELECT AVG(age) AS a FROM release WHERE sex = 'F' AND disease = 'flu'")
     with pytest.raises(SchemaError, match="two sensitive columns"):
-        scumble.publish(both, sensitive=["sex"], domains={"sex": ["F", "M"]}, mechanism="frapp", gamma=5)
+        publish_openly(both, sensitive=["sex"], domains={"sex": ["F", "M"]}, mechanism="frapp", gamma=5)
 
 
 def test_alpha_beta_on_disk_verifies_and_answers() -> None:
@@ -258,7 +259,7 @@ def test_alpha_beta_on_disk_verifies_and_answers() -> None:
     domains = {"age": {"low": 0, "high": 99}, "score": {"low": 0, "high": 99}}
     common: dict[str, Any] = {"mechanism": "alpha_beta", "rho1": 0.1, "rho2": 0.5}
     releases = [
-        scumble.publish(table, sensitive=["age", "score"], domains=domains, seed=seed, **common) for seed in range(40)
+        publish_openly(table, sensitive=["age", "score"], domains=domains, seed=seed, **common) for seed in range(40)
     ]
     assert all(check.passed for check in verify(releases[0]))
     sql = "SELECT COUNT(*) AS n FROM release WHERE age < 40 AND score >= age"
@@ -271,6 +272,6 @@ def test_alpha_beta_on_disk_verifies_and_answers() -> None:
     assert "made up" in (releases[0].path / "README.md").read_text()
     assert "beta = 0.01 for tuple_membership" in restated(releases[0], beta=0.01).doubts[0]
     with pytest.raises(SchemaError, match="whole domain"):
-        scumble.publish(table, sensitive=["age"], domains={"age": domains["age"]}, **common)
+        publish_openly(table, sensitive=["age"], domains={"age": domains["age"]}, **common)
     with pytest.raises(ParameterError, match="occurs twice"):
-        scumble.publish(pa.concat_tables([table, table]), sensitive=["age", "score"], domains=domains, **common)
+        publish_openly(pa.concat_tables([table, table]), sensitive=["age", "score"], domains=domains, **common)

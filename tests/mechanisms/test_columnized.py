@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import NotEstimable, ParameterError, ReleaseError, SchemaError
@@ -39,7 +40,7 @@ def ratings() -> pa.Table:
 
 def publish(table: pa.Table, settings: dict[str, Any], **changes: Any) -> scumble.Release:
     given = {"mechanism": "columnized", "epsilon": 2, "seed": 1}
-    return scumble.publish(table, settings={"k": 10, "delta": 1e-5, **settings}, **{**given, **changes})
+    return publish_openly(table, settings={"k": 10, "delta": 1e-5, **settings}, **{**given, **changes})
 
 
 def transactions(table: pa.Table, settings: dict[str, Any], **changes: Any) -> scumble.Release:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from forged import restated
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import NotEstimable, ParameterError
@@ -23,7 +24,7 @@ FOUR = {"a": ["1/10", "1/7"], "b": ["1/10", "1/4"], "c": ["1/9", "19/35"], "d": 
 def publish(counts: Any = COUNTS, values: list[str] = VALUES, **changes: Any) -> scumble.Release:
     table = pa.table({"sex": ["F", "M"] * (sum(counts) // 2), "disease": np.repeat(values, counts)})
     given: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": values}, "seed": 1} | changes
-    return scumble.publish(given.pop("table", table), mechanism="fine_grain", **given)
+    return publish_openly(given.pop("table", table), mechanism="fine_grain", **given)
 
 
 def retention(release: scumble.Release) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import ParameterError, SchemaError
@@ -30,7 +31,7 @@ def people() -> pa.Table:
 
 def publish(table: pa.Table, k: int = 20, **more: Any) -> scumble.Release:
     settings = {"k": k, **more.pop("settings", {})}
-    return scumble.publish(table, mechanism="k_dgs", settings=settings, seed=1, **more)
+    return publish_openly(table, mechanism="k_dgs", settings=settings, seed=1, **more)
 
 
 def test_what_is_published_is_what_occurs_k_times(people: pa.Table) -> None:
@@ -150,4 +151,4 @@ def test_bad_input_is_refused_by_name(
     people: pa.Table, changes: dict[str, Any], error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):
-        scumble.publish(people, **{"mechanism": "k_dgs", "settings": {"k": 5}, "seed": 1, **changes})
+        publish_openly(people, **{"mechanism": "k_dgs", "settings": {"k": 5}, "seed": 1, **changes})

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.coins import Coins
@@ -35,9 +36,9 @@ def test_averaging_wins_against_fresh_coins_and_not_against_keyed_ones() -> None
     table = pa.table({"person": np.arange(500) + 1000, "place": np.arange(500), "value": draw.choice(VALUES, 500)})
     truth = dict(zip(range(500), table.column("value").to_pylist(), strict=True))
     settings = {"sensitive": "value", "drop": "person", "public": "place", "domains": {"value": VALUES}, "retain": 0.3}
-    fresh = [scumble.publish(table, seed=i, **settings) for i in range(40)]
+    fresh = [publish_openly(table, seed=i, **settings) for i in range(40)]
     settings["drop"] = ()
-    keyed = [scumble.publish(table, seed=i, key=KEY, id="person", **settings) for i in range(40)]
+    keyed = [publish_openly(table, seed=i, key=KEY, id="person", **settings) for i in range(40)]
     assert averaging_attack(fresh[:1], truth) == pytest.approx(0.37, abs=0.11)
     assert averaging_attack(fresh, truth) > 0.95
     assert averaging_attack(keyed, truth) == pytest.approx(0.37, abs=0.11)

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from forged import restated
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import ParameterError, SchemaError
@@ -28,7 +29,7 @@ def people() -> pa.Table:
 
 def publish(table: Any, **changes: Any) -> scumble.Release:
     given = {"mechanism": "noisy_counts", "epsilon": 1, "settings": {"k": 10, "delta": 1e-5}, "seed": 1}
-    return scumble.publish(table, **{**given, **changes})
+    return publish_openly(table, **{**given, **changes})
 
 
 def test_rows_are_tuples_that_occur_and_never_fewer_than_k(people: pa.Table) -> None:

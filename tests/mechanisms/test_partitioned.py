@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.coins import Coins
@@ -56,7 +57,7 @@ def publish(**changes: Any) -> scumble.Release:
         "rho2": "2/3",
         "seed": 4,
     } | changes
-    return scumble.publish(settings.pop("table", table()), settings.pop("out", None), **settings)
+    return publish_openly(settings.pop("table", table()), settings.pop("out", None), **settings)
 
 
 def test_the_thesis_sub_tables_are_published(release: scumble.Release) -> None:

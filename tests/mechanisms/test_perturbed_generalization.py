@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from naming import publish_openly
 
-import scumble
 from scumble.core.channel import Channel
 from scumble.core.coins import Coins
 from scumble.core.entropy import Entropy
@@ -46,7 +46,7 @@ def table(rows: int = ROWS) -> pa.Table:
 def publish(rows: Any = None, out: Path | None = None, **how: Any) -> Any:
     given = {"settings": {"k": 5}, "gamma": 4, "seed": 1, "domains": {"disease": VALUES}} | how
     raw = table() if rows is None else rows
-    return scumble.publish(raw, out, sensitive="disease", mechanism="perturbed_generalization", **given)
+    return publish_openly(raw, out, sensitive="disease", mechanism="perturbed_generalization", **given)
 
 
 def asked(sql: str, **tables: pa.Table) -> list[tuple[Any, ...]]:
@@ -296,7 +296,7 @@ def test_no_baseline_takes_a_key(mechanism: str, tmp_path: Path) -> None:
     roles = {"sensitive": ["a", "b"], "drop": ["age"]} if both else {"sensitive": ["a"], "drop": ["b"]}
     domains = {"a": ["x", "y"]} | ({"b": ["u", "v"]} if both else {})
     with pytest.raises(ParameterError, match="coins by key are for") as error:
-        scumble.publish(
+        publish_openly(
             raw, tmp_path / "r", mechanism=mechanism, key=b"k" * 32, id="id", domains=domains, **roles, **BASELINES[mechanism]
         )  # fmt: skip
     assert mechanism in str(error.value)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from forged import restated
+from naming import publish_openly
 
 import scumble
 from scumble.core.entropy import Entropy
@@ -42,7 +43,7 @@ def sps(
     table: Any, out: Path | None = None, *, retain: Any = 0.5, domain: Any = DISEASES, **settings: Any
 ) -> scumble.Release:
     settings = {key.rstrip("_"): value for key, value in settings.items()}
-    return scumble.publish(
+    return publish_openly(
         table,
         out,
         sensitive="disease",
@@ -119,7 +120,7 @@ def test_every_kind_of_table_gives_the_same_release(form: str, table: pa.Table, 
 
 
 def test_coarsening_comes_before_grouping(table: pa.Table) -> None:
-    release = scumble.publish(
+    release = publish_openly(
         table,
         sensitive="disease",
         domains={"disease": DISEASES},
@@ -137,7 +138,7 @@ def test_missing_public_values_and_numeric_sensitive_ones(table: pa.Table) -> No
     """A missing public value is a group of its own; a sensitive grid rounds before it counts."""
     draw = np.random.default_rng(1)
     rows = pa.table({"a": pa.array([None, "x"] * 500), "score": draw.integers(0, 5, 1000) + 0.2})
-    release = scumble.publish(
+    release = publish_openly(
         rows, sensitive="score", domains={"score": {"low": 0, "high": 4}}, mechanism="sps", retain=0.5, seed=1
     )
     assert release.query("SELECT COUNT(*) AS n FROM release WHERE a IS NULL")["n"].value == pytest.approx([500])
@@ -185,7 +186,7 @@ def test_columns_that_clash_and_other_wrong_uses(table: pa.Table, tmp_path: Path
     with pytest.raises(InputError, match="rename or drop the table's 'weight'"):
         sps(table.append_column("weight", table.column("ward")), tmp_path / "r")
     with pytest.raises(InputError, match="one sensitive column, not 2"):
-        scumble.publish(
+        publish_openly(
             table,
             sensitive=["disease", "sex"],
             domains={"disease": DISEASES, "sex": ["F", "M"]},
@@ -193,7 +194,7 @@ def test_columns_that_clash_and_other_wrong_uses(table: pa.Table, tmp_path: Path
             retain=0.5,
         )
     with pytest.raises(InputError, match="coins by key"):
-        scumble.publish(
+        publish_openly(
             table.append_column("id", pa.array(np.arange(table.num_rows))),
             sensitive="disease",
             domains={"disease": DISEASES},

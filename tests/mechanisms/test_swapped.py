@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from forged import restated
+from naming import publish_openly
 from scipy.stats import chi2
 
 import scumble
@@ -28,7 +29,7 @@ def table() -> pa.Table:
 
 @pytest.fixture(scope="module", params=["identity", "swapped"])
 def release(request: pytest.FixtureRequest, table: pa.Table) -> scumble.Release:
-    return scumble.publish(
+    return publish_openly(
         table, sensitive="value", domains={"value": VALUES}, retain=0.3, mechanism=request.param, seed=3
     )
 
@@ -55,7 +56,7 @@ def test_every_cell_has_its_probability(release: scumble.Release) -> None:
 
 
 def test_swapping_keeps_the_counts_of_the_column_exactly(table: pa.Table) -> None:
-    release = scumble.publish(table, sensitive="value", domains={"value": VALUES}, retain=0.3, mechanism="swapped")
+    release = publish_openly(table, sensitive="value", domains={"value": VALUES}, retain=0.3, mechanism="swapped")
     assert sorted(release.table().column("value").to_pylist()) == sorted(table.column("value").to_pylist())
     answer = release.query("SELECT value, COUNT(*) AS n FROM release GROUP BY value")
     truth = [table.column("value").to_pylist().count(v) for v in VALUES]
@@ -84,7 +85,7 @@ def test_intervals_cover(mechanism: str) -> None:
     truth = int(((value == "b") & (small.column("sex").to_numpy() == "F")).sum())
     hits = 0
     for seed in range(150):
-        release = scumble.publish(
+        release = publish_openly(
             small, sensitive="value", domains={"value": VALUES}, retain=0.4, mechanism=mechanism, seed=seed
         )
         answer = release.query("SELECT COUNT(*) AS n FROM release WHERE value = 'b' AND sex = 'F'")["n"]
@@ -96,7 +97,7 @@ def test_swapping_streams_over_many_batches(monkeypatch: pytest.MonkeyPatch) -> 
     """Values cross batches: with the source sorted by value, batches of 1,000 hold one value each, and are mixed after."""
     monkeypatch.setattr("scumble.sources.source.BATCH", 1000)
     table = pa.table({"batch": np.arange(8000) // 1000, "value": np.repeat(VALUES, 2000)})
-    release = scumble.publish(
+    release = publish_openly(
         table, sensitive="value", domains={"value": VALUES}, retain=0.0, mechanism="swapped", seed=1
     )
     frame = release.table().to_pandas()
@@ -106,7 +107,7 @@ def test_swapping_streams_over_many_batches(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_manifest_says_what_is_promised_and_verify_recomputes_it(table: pa.Table) -> None:
-    release = scumble.publish(
+    release = publish_openly(
         table, sensitive="value", domains={"value": VALUES}, rho1="1/5", rho2="1/2", mechanism="identity"
     )
     guarantee = release.manifest.guarantees[0]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import plan_openly, publish_openly
 from typer.testing import CliRunner
 
 import scumble
@@ -22,7 +23,7 @@ def release(out: Path | None = None, **how: Any) -> scumble.Release:
     draw = np.random.default_rng(1)
     rows = {"disease": draw.choice(VALUES, 2000, p=[0.5, 0.3, 0.15, 0.05]), "smoker": draw.choice(["yes", "no"], 2000)}
     given: dict[str, Any] = {"sensitive": "disease", "drop": "smoker", "domains": {"disease": VALUES}, "seed": 1} | how
-    return scumble.publish(pa.table(rows), out, **given)
+    return publish_openly(pa.table(rows), out, **given)
 
 
 BOTH: dict[str, Any] = {
@@ -108,7 +109,7 @@ def test_factors_have_no_powers_of_ten(factor: float, text: str) -> None:
 
 
 def test_a_warning_has_none_either() -> None:
-    (warning,) = scumble.plan(
+    (warning,) = plan_openly(
         pa.table({"v": np.arange(2000) % 1000}), sensitive="v", domains={"v": {"low": 0, "high": 999}}, retain=0.6
     ).plan.warnings
     assert "makes the true one 1,501 times as likely as another" in warning

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import tomllib
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from naming import plan_openly
 
 import scumble
 from scumble.core.errors import SchemaError
@@ -32,40 +32,47 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 HOW = {"sensitive": "disease", "domains": {"disease": ["a", "b", "c"]}, "retain": 0.5, "seed": 1}
 
 
-def test_whole_numbers_that_number_people_are_not_published_by_default() -> None:
-    with pytest.raises(SchemaError, match=r"'patient' has another whole number in nearly every row.*--drop patient"):
-        scumble.publish(people(), **HOW)
-    dropped = scumble.publish(people(), drop="patient", **HOW)
-    assert dropped.manifest.public == ["age", "weight"], "measurements differ in every row and name nobody"
-    assert "patient" in scumble.publish(people(), public=["patient", "age", "weight"], **HOW).manifest.public
-    coarser = scumble.publish(people(), coarsen={"patient": {"bins": 50}}, **HOW)
-    assert "patient" in coarser.manifest.public, "what is made coarser names nobody"
+def test_a_column_that_is_made_coarser_is_named_by_that() -> None:
+    coarser = scumble.publish(people(), coarsen={"patient": {"bins": 50}}, rest="drop", **HOW)
+    assert coarser.manifest.public == ["patient"]
 
 
 def test_what_the_spec_beside_a_table_leaves_out_stays_out(tmp_path: Path) -> None:
     pa.csv.write_csv(people(), tmp_path / "pat.csv")
     assert run("init", tmp_path / "pat.csv").returncode == 0
     assert read_spec(tmp_path / "pat.toml").columns["patient"].role == "identifier"
-    flags = ["--sensitive", "disease", "--retain", "0.5", "--insecure-seed", "1", "--domain", "disease=a,b,c"]
-    made = run("publish", tmp_path / "pat.csv", *flags, "-o", tmp_path / "r")
+    flags = [
+        "--sensitive",
+        "disease",
+        "--public",
+        "age",
+        "--retain",
+        "0.5",
+        "--insecure-seed",
+        "1",
+        "--domain",
+        "disease=a,b,c",
+    ]
+    made = run("publish", tmp_path / "pat.csv", *flags, "--public", "weight", "-o", tmp_path / "r")
     assert made.returncode == 0, made.stderr
     assert "'patient' is left out: it is identifier in pat.toml" in made.stdout
     assert scumble.open(tmp_path / "r").manifest.public == ["age", "weight"]
     named = run(
-        "publish", tmp_path / "pat.csv", *flags, "-o", tmp_path / "s", "--public", "patient,age", "--drop", "weight"
+        "publish", tmp_path / "pat.csv", *flags, "-o", tmp_path / "s", "--public", "patient", "--drop", "weight"
     )
     assert named.returncode == 0, named.stderr
     assert scumble.open(tmp_path / "s").manifest.public == ["patient", "age"]
 
 
 def test_steps_are_suggested_for_numbers_that_tell_people_apart(tmp_path: Path) -> None:
-    """The suggestion is a comment; without its mark it is a rule that publishes fewer different numbers."""
+    """A rule for the age, which is public; a remark for the weight, which may be."""
     pa.csv.write_csv(people(), tmp_path / "pat.csv")
     assert run("init", tmp_path / "pat.csv").returncode == 0
     text = (tmp_path / "pat.toml").read_text()
-    assert text.count("# coarsen = ") == 2
-    assert "# coarsen = { bins = 5 }" in text.split("[columns.age]")[1].split("[columns")[0]
-    (tmp_path / "pat.toml").write_text(text.replace("# coarsen", "coarsen"))
+    assert "\ncoarsen = { bins = 5 }" in text.split("[columns.age]")[1].split("[columns")[0]
+    assert "# if it is public: coarsen = { bins = 0.05 }" in text.split("[columns.weight]")[1]
+    decided = text.replace("# if it is public: ", "").replace('role = "?"', 'role = "public"')
+    (tmp_path / "pat.toml").write_text(decided)
     assert read_spec(tmp_path / "pat.toml").columns["weight"].coarsen is not None
     ages = scumble.plan(tmp_path / "pat.toml", "SELECT age, COUNT(*) AS n FROM release GROUP BY age").answers[0][1]
     assert len(ages) == 18
@@ -84,7 +91,8 @@ ROLES = {
         "Apellidos",
     ],
     "sensitive": ["disease", "Krankheit", "Vorerkrankung", "Monatsgehalt", "maladie", "enfermedad"],
-    "public": ["age", "Geschlecht", "Station", "valid", "rename", "Aufnahme", "region", "tournament"],
+    "public": ["age", "Geschlecht", "Station", "Aufnahme", "region"],
+    "?": ["valid", "rename", "tournament", "weight", "bed", "PLZ"],
 }
 
 
@@ -95,36 +103,22 @@ def test_what_a_column_is_called_suggests_its_role(wanted: str, name: str) -> No
     assert tomllib.loads(text)["columns"][name]["role"] == wanted
 
 
-def test_names_that_repeat_are_warned_of_unless_they_were_named() -> None:
-    table = (
-        people()
-        .append_column("Last Name", pa.array(["Li", "Ng"] * 150))
-        .append_column("ward", pa.array(["a", "b"] * 150))
-    )
-    with pytest.warns(UserWarning, match="called like something that names a person: 'Last Name'; leave it out"):
-        scumble.publish(table, drop="patient", **HOW)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        scumble.publish(table, public=["Last Name", "age", "weight", "ward"], drop="patient", **HOW)
-        scumble.publish(table, drop=["patient", "Last Name"], **HOW)
-        scumble.publish(table, drop="patient", coarsen={"Last Name": {"prefix": 1}}, **HOW)
-
-
 def test_years_are_suggested_for_dates_that_tell_people_apart(tmp_path: Path) -> None:
     days = pa.array(range(300), pa.int32()).cast(pa.date32())
     pq.write_table(pa.table({"born": days, "seen": days.slice(0, 1).take([0] * 300)}), tmp_path / "pat.parquet")
     made = run("init", tmp_path / "pat.parquet")
-    assert "no column looks sensitive, so read it" in made.stdout
+    assert "and no column looks sensitive, so read it" in made.stdout
     text = (tmp_path / "pat.toml").read_text()
-    assert text.count('# coarsen = { date = "year" }') == 1
-    (tmp_path / "pat.toml").write_text(text.replace("# coarsen", "coarsen"))
+    assert text.count('# if it is public: coarsen = { date = "year" }') == 1
+    decided = text.replace("# if it is public: ", "").replace('role = "?"', 'role = "public"')
+    (tmp_path / "pat.toml").write_text(decided)
     assert read_spec(tmp_path / "pat.toml").columns["born"].coarsen is not None
 
 
 def test_a_retention_of_one_is_warned_of() -> None:
     how = {**HOW, "retain": 1}
     del how["seed"]
-    (warning,) = scumble.plan(people(), drop="patient", **how).plan.warnings
+    (warning,) = plan_openly(people(), drop="patient", **how).plan.warnings
     assert warning.startswith("nothing of 'disease' will be perturbed: its retention is 1")
 
 

@@ -15,6 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from forged import restated
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import ParameterError, ReleaseError, SchemaError, TableError
@@ -80,7 +81,7 @@ def test_types_that_came_in_go_out(tmp_path: Path) -> None:
         }
     )
     domains = {"kind": [1, 2, 3], "status": ["x", "y"], "born": [dt.date(1990, 1, 1), dt.date(1991, 1, 1)]}
-    release = scumble.publish(table, tmp_path / "r", sensitive=list(domains), domains=domains, retain=0.5)
+    release = publish_openly(table, tmp_path / "r", sensitive=list(domains), domains=domains, retain=0.5)
     published = scumble.open(tmp_path / "r").table()
     for field in table.schema:
         expected = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -94,7 +95,7 @@ def test_types_that_came_in_go_out(tmp_path: Path) -> None:
 def test_csv_with_quotes_newlines_umlauts_and_empty_fields(tmp_path: Path) -> None:
     lines = ['"na""me";age;ort;note', '"O\'Hara, ""Pat""";31;Zürich;"two\nlines"', "Åsa;;Genève;", "Li;45;Zürich;x"]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    release = scumble.publish(tmp_path / "t.csv", sensitive="ort", domains={"ort": ["Zürich", "Genève"]}, retain=0.5)
+    release = publish_openly(tmp_path / "t.csv", sensitive="ort", domains={"ort": ["Zürich", "Genève"]}, retain=0.5)
     rows = sorted(release.table().to_pylist(), key=lambda r: str(r['na"me']))
     assert [r['na"me'] for r in rows] == ["Li", 'O\'Hara, "Pat"', "Åsa"]
     assert [r["age"] for r in rows] == [45, 31, None]
@@ -107,7 +108,7 @@ def test_a_table_is_read_whole_whatever_ends_its_lines(tmp_path: Path, end: str,
     """Spreadsheets write two characters at the end of a line; the last line may have none."""
     lines = ["age,disease", *[f"{i % 90},{DISEASES[i % 5]}" for i in range(rows)]]
     (tmp_path / "t.csv").write_bytes(end.join(lines).encode())
-    release = scumble.publish(tmp_path / "t.csv", sensitive="disease", domains={"disease": DISEASES}, retain=0.5)
+    release = publish_openly(tmp_path / "t.csv", sensitive="disease", domains={"disease": DISEASES}, retain=0.5)
     assert release.manifest.rows == rows
     assert sorted(release.table().column("age").to_pylist()) == sorted(i % 90 for i in range(rows))
 
@@ -174,7 +175,7 @@ def test_large_tables_are_shuffled_across_buckets_and_spilled(monkeypatch: pytes
     n = 40_000
     table = pa.table({"place": np.arange(n), "word": [f"w{i % 7}" for i in range(n)], "kind": ["a", "b"] * (n // 2)})
     how = {"sensitive": "kind", "public": ["place", "word"], "domains": {"kind": ["a", "b"]}, "retain": 0.5}
-    release = scumble.publish(table, tmp_path / "r", **how)
+    release = publish_openly(table, tmp_path / "r", **how)
     assert len(release.manifest.data) > 1
     place = release.table().column("place").to_numpy()
     assert sorted(place.tolist()) == list(range(n))
@@ -197,7 +198,7 @@ def test_nothing_of_the_source_is_in_the_files(patients: pa.Table, tmp_path: Pat
     frame = patients.to_pandas().sample(frac=1, random_state=1)
     source = tmp_path / "secret-source.parquet"
     frame.to_parquet(source)
-    release = scumble.publish(
+    release = publish_openly(
         source, tmp_path / "r", sensitive="disease", drop="name", domains={"disease": DISEASES}, retain=0.5
     )
     assert "__index_level_0__" not in release.table().column_names
@@ -213,7 +214,7 @@ def test_nothing_of_the_source_is_in_the_files(patients: pa.Table, tmp_path: Pat
 def test_words_of_public_text_are_stored_in_sorted_order(tmp_path: Path) -> None:
     """A dictionary in order of first appearance would tell something of the source's order."""
     table = pa.table({"town": ["Ypres", "Aalst", "Mons"] * 100, "kind": ["a", "b", "a"] * 100})
-    release = scumble.publish(table, sensitive="kind", domains={"kind": ["b", "a"]}, retain=0.5)
+    release = publish_openly(table, sensitive="kind", domains={"kind": ["b", "a"]}, retain=0.5)
     column = pq.ParquetFile(release.path / "data.parquet", read_dictionary=["town", "kind"]).read()
     assert column.column("town").chunk(0).dictionary.to_pylist() == ["Aalst", "Mons", "Ypres"]
     assert column.column("kind").chunk(0).dictionary.to_pylist() == ["b", "a"]
@@ -244,7 +245,7 @@ def test_how_text_is_written_does_not_tell_what_came_first(different: int, tmp_p
 
 
 def test_coarsening_on_the_way(patients: pa.Table) -> None:
-    release = scumble.publish(
+    release = publish_openly(
         patients, sensitive="disease", drop="name", domains={"disease": DISEASES}, retain=0.5,
         coarsen={"age": {"bins": 20}, "cost": {"edges": [100, 1000]}, "sex": {"prefix": 1}},
     )  # fmt: skip
@@ -258,7 +259,7 @@ def test_coarsening_on_the_way(patients: pa.Table) -> None:
 def test_a_hierarchy_is_published_as_its_groups_and_not_as_a_path(patients: pa.Table, tmp_path: Path) -> None:
     (tmp_path / "private-folder").mkdir()
     (tmp_path / "private-folder" / "sex.csv").write_text("F;person\nM;person\n")
-    release = scumble.publish(
+    release = publish_openly(
         patients, tmp_path / "r", sensitive="disease", drop="name", domains={"disease": DISEASES}, retain=0.5,
         coarsen={"sex": {"hierarchy": str(tmp_path / "private-folder" / "sex.csv")}},
     )  # fmt: skip
@@ -305,7 +306,7 @@ def test_words_that_no_row_has_are_not_in_the_bytes(tmp_path: Path) -> None:
         }
     )
     frame = frame[frame.kind != "zz-hidden"]
-    release = scumble.publish(frame, tmp_path / "r", sensitive="kind", retain=0.5, domain_from_data=True)
+    release = publish_openly(frame, tmp_path / "r", sensitive="kind", retain=0.5, domain_from_data=True)
     assert release.manifest.domains["kind"].values.to_pylist() == ["x", "y"]
     for file in (tmp_path / "r").iterdir():
         assert b"Secret" not in file.read_bytes()
@@ -400,12 +401,12 @@ def test_missing_values_are_a_value_of_the_domain_or_an_error(publish_simply: Pu
 def test_numbers_that_are_none_are_refused(bad: float) -> None:
     table = pa.table({"x": [1.0, bad, 2.0]})
     with pytest.raises(SchemaError, match="'x' has 1 values that are NaN or infinite"):
-        scumble.publish(table, sensitive="x", domains={"x": {"low": 0, "high": 5, "step": "0.5"}}, retain=0.5)
+        publish_openly(table, sensitive="x", domains={"x": {"low": 0, "high": 5, "step": "0.5"}}, retain=0.5)
 
 
 def test_numbers_off_the_grid_are_rounded_so_that_none_looks_different() -> None:
     table = pa.table({"x": np.random.default_rng(1).uniform(0, 10, 5000)})
-    release = scumble.publish(table, sensitive="x", domains={"x": {"low": 0, "high": 10, "step": "0.1"}}, retain=0.5)
+    release = publish_openly(table, sensitive="x", domains={"x": {"low": 0, "high": 10, "step": "0.1"}}, retain=0.5)
     published = {str(v) for v in release.table().column("x").to_pylist()}
     assert published <= {str(i / 10) for i in range(101)}
 
@@ -426,9 +427,9 @@ def test_a_csv_that_changes_its_mind_names_line_and_column(tmp_path: Path) -> No
     (tmp_path / "t.csv").write_text("a,b\n" + "1,x\n" * 30_000 + "oops,y\n")
     settings = {"sensitive": "b", "domains": {"b": ["x", "y"]}, "retain": 0.5}
     with pytest.raises(TableError, match=r"line 30002.*column .a.*--text a"):
-        scumble.publish(tmp_path / "t.csv", tmp_path / "r", **settings)
+        publish_openly(tmp_path / "t.csv", tmp_path / "r", **settings)
     assert not (tmp_path / "r").exists()
-    assert scumble.publish(tmp_path / "t.csv", text=["a"], **settings).manifest.column("a").type == "string"
+    assert publish_openly(tmp_path / "t.csv", text=["a"], **settings).manifest.column("a").type == "string"
 
 
 def test_an_existing_folder_is_kept_unless_told_otherwise(publish_simply: Publish, tmp_path: Path) -> None:

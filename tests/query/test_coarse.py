@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from naming import plan_openly, publish_openly
 
 import scumble
 from scumble.spec.spec import Coarsen
@@ -48,13 +49,13 @@ def table() -> pa.Table:
 
 @pytest.fixture(scope="module")
 def release(table: pa.Table) -> scumble.Release:
-    return scumble.publish(table, retain=0.5, seed=1, **HOW)
+    return publish_openly(table, retain=0.5, seed=1, **HOW)
 
 
 @pytest.fixture(scope="module")
 def fine(table: pa.Table) -> scumble.Release:
     """The same without coarsening: what the table would say."""
-    return scumble.publish(table, retain=0.5, seed=1, **(HOW | {"coarsen": {}, "public": [*COARSEN]}))
+    return publish_openly(table, retain=0.5, seed=1, **(HOW | {"coarsen": {}, "public": [*COARSEN]}))
 
 
 def notes(release: scumble.Release, where: str) -> str:
@@ -118,7 +119,7 @@ def test_what_would_be_right_is(where: str, instead: str, release: scumble.Relea
 
 
 def test_a_plan_says_it_in_the_same_words_in_python(table: pa.Table) -> None:
-    told = str(scumble.plan(table, "SELECT AVG(age) AS a FROM release WHERE disease = 'a'", retain=0.5, **HOW))
+    told = str(plan_openly(table, "SELECT AVG(age) AS a FROM release WHERE disease = 'a'", retain=0.5, **HOW))
     assert "note: age is published in steps of 10, 30 stands for 30 to 39: AVG(age) takes each value" in told
 
 
@@ -140,7 +141,7 @@ def test_groups_are_told_apart_from_values(release: scumble.Release) -> None:
 def test_every_kind_of_release_says_so(mechanism: str, how: dict[str, Any], table: pa.Table) -> None:
     given = {"coarsen": {"age": {"bins": 10}}} | how
     given |= {} if mechanism == "k_dgs" else {"sensitive": "disease", "domains": {"disease": ["a", "b", "c"]}}
-    release = scumble.publish(table.select(["age", "job", "disease"]), mechanism=mechanism, seed=1, **given)
+    release = publish_openly(table.select(["age", "job", "disease"]), mechanism=mechanism, seed=1, **given)
     assert "the bound 40 in age > 40 falls inside 40 to 49" in notes(release, "age > 40")
 
 
@@ -156,7 +157,7 @@ disease = { role = "sensitive", values = ["a", "b", "c"] }
 
 def test_a_plan_says_so_too(table: pa.Table, tmp_path: Path) -> None:
     asked = "SELECT COUNT(*) AS n FROM release WHERE age > 40"
-    assert "falls inside 40 to 49" in scumble.plan(table, asked, retain=0.5, **HOW).answers[0][1].notes[0]
+    assert "falls inside 40 to 49" in plan_openly(table, asked, retain=0.5, **HOW).answers[0][1].notes[0]
     pa.csv.write_csv(table.select(["age", "disease"]), tmp_path / "t.csv")
     (tmp_path / "t.toml").write_text(SPEC)
     command = [sys.executable, "-m", "scumble", "plan", tmp_path / "t.toml", asked]
@@ -192,7 +193,7 @@ def test_the_command_of_a_readme_survives_a_shell(mechanism: str, tmp_path: Path
         how |= {"settings": {"k": 5}}
     if mechanism == "fine_grain":
         how |= {"settings": {"scores": {"b": 2}}}
-    release = scumble.publish(table, tmp_path / "r", mechanism=mechanism, seed=1, **how)
+    release = publish_openly(table, tmp_path / "r", mechanism=mechanism, seed=1, **how)
     (line,) = [x for x in (release.path / "README.md").read_text().splitlines() if x.startswith("    scumble query")]
     scumble_, query, folder, sql = shlex.split(line)
     assert (scumble_, query, folder) == ("scumble", "query", ".")

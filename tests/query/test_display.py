@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import plan_openly, publish_openly
 
 import scumble
 from scumble.auditing.finding import Finding
@@ -146,7 +147,7 @@ def test_a_release_of_hostile_names_is_shown(tmp_path: Path) -> None:
     names = [name for name in HOSTILE if "\n" not in name]
     table = pa.table({name: ["x", "y"] * 30 for name in names})
     values = {names[0]: ["x", "y", "<b>"]}
-    release = scumble.publish(table, tmp_path / "<i>.release", sensitive=names[0], domains=values, retain=0.5, seed=1)
+    release = publish_openly(table, tmp_path / "<i>.release", sensitive=names[0], domains=values, retain=0.5, seed=1)
     assert Tags(release._repr_html_()).seen.isdisjoint({"script", "img", "i", "b"})
     assert "\x1b" not in str(release)
 
@@ -155,7 +156,7 @@ def test_a_plan_is_made_and_shown_without_publishing(patients: pa.Table) -> None
     how = {"sensitive": "disease", "drop": "name", "domain_from_data": True}
     question = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'flu' GROUP BY sex"
     whole = "SELECT COUNT(*) AS n FROM release WHERE disease = 'flu'"
-    plan = scumble.plan(patients, [question, whole], rho1="1/10", rho2="1/2", **how)
+    plan = plan_openly(patients, [question, whole], rho1="1/10", rho2="1/2", **how)
     pairs = list(zip(patients.column("disease").to_pylist(), patients.column("sex").to_pylist(), strict=True))
     truth = [pairs.count(("flu", sex)) for sex in "FM"]
     assert plan.answers[0][1]["n"].value.round().tolist() == truth
@@ -164,19 +165,19 @@ def test_a_plan_is_made_and_shown_without_publishing(patients: pa.Table) -> None
         assert "will be guaranteed: " in shown
         assert "largest belief" in shown
         assert "standard error will be" in shown
-    release = scumble.publish(patients, rho1="1/10", rho2="1/2", **how)
+    release = publish_openly(patients, rho1="1/10", rho2="1/2", **how)
     assert plan.plan.guarantees == release.manifest.guarantees
     assert "kept" in repr(plan.plan)
     with pytest.raises(TypeError, match="sensitve"):
-        scumble.plan(patients, sensitve="disease")
+        plan_openly(patients, sensitve="disease")
 
 
 def test_a_plan_without_a_bound_says_so(patients: pa.Table) -> None:
     how = {"sensitive": "disease", "drop": "name", "domain_from_data": True, "retain": 0.5, "mechanism": "swapped"}
-    shown = repr(scumble.plan(patients, **how))
+    shown = repr(plan_openly(patients, **how))
     assert "guaranteed: nothing" in shown
     with pytest.raises(ParameterError, match="not foreseen"):
-        scumble.plan(patients, "SELECT COUNT(*) FROM release WHERE disease = 'flu'", **how)
+        plan_openly(patients, "SELECT COUNT(*) FROM release WHERE disease = 'flu'", **how)
 
 
 def test_findings_print_as_a_table_and_are_a_list() -> None:

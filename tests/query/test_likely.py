@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import ParameterError, QueryError
@@ -85,7 +86,7 @@ def ages() -> scumble.Release:
         {"age": list(range(20, 70)) * 40, "sex": ["m", "f"] * 1000, "paid": [float(i % 7) for i in range(2000)]}
     )
     domains = {"age": {"low": 20, "high": 69}, "sex": ["m", "f"]}
-    return scumble.publish(table, sensitive=["age", "sex"], domains=domains, retain=0.5, seed=1)
+    return publish_openly(table, sensitive=["age", "sex"], domains=domains, retain=0.5, seed=1)
 
 
 def test_an_average_lies_among_the_values_that_were_asked_for(ages: scumble.Release) -> None:
@@ -121,7 +122,7 @@ def test_intervals_of_different_releases_do_not_miss_alike() -> None:
     table = pa.table({"sex": ["m", "f"] * 1000})
     ends = []
     for seed in range(30):
-        release = scumble.publish(table, sensitive="sex", domains={"sex": ["m", "f"]}, retain=0.5, seed=seed)
+        release = publish_openly(table, sensitive="sex", domains={"sex": ["m", "f"]}, retain=0.5, seed=seed)
         sql = "SELECT COUNT(*) AS n FROM release WHERE sex = 'm'"
         plain, best, again = release.query(sql)["n"], *(release.query(sql, method="likelihood")["n"] for _ in "12")
         assert best.low == again.low

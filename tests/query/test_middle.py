@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import plan_openly, publish_openly
 
 import scumble
 from scumble.evaluate import Workload, advise, measure
@@ -32,7 +33,7 @@ def people(place: float | None, rows: int = 3000) -> pa.Table:
 
 
 def published(place: float | None = None, **how: Any) -> scumble.Release:
-    return scumble.publish(people(place), **(HOW | {"coarsen": COARSEN} | how))
+    return publish_openly(people(place), **(HOW | {"coarsen": COARSEN} | how))
 
 
 @pytest.mark.parametrize("place", [0.0, 1.0, None])
@@ -57,7 +58,7 @@ def test_an_estimate_has_the_interval_of_its_coins_and_that_of_its_steps() -> No
     """The same rows with the same coins, published as lower ends that nobody calls steps, and as upper ends."""
     sql = "SELECT sex, AVG(age) AS a, SUM(age) AS s, COUNT(*) AS n FROM release WHERE disease = 'b' GROUP BY sex ORDER BY sex"
     told = published().query(sql)
-    low, high = (scumble.publish(people(place), **HOW).query(sql) for place in (0.0, 1.0))
+    low, high = (publish_openly(people(place), **HOW).query(sql) for place in (0.0, 1.0))
     for name in ("a", "s"):
         np.testing.assert_allclose(told[name].low, low[name].low)
         np.testing.assert_allclose(told[name].high, high[name].high)
@@ -93,7 +94,7 @@ def test_notes_say_what_was_taken_and_what_the_interval_covers() -> None:
 )
 def test_lines_of_a_column_are_bounded_too(value: str, slope: float) -> None:
     (e,) = published().query(f"SELECT AVG({value}) AS a FROM release").estimates
-    truth = scumble.publish(people(None), **HOW).query(f"SELECT AVG({value}) AS a FROM release")["a"].value[0]
+    truth = publish_openly(people(None), **HOW).query(f"SELECT AVG({value}) AS a FROM release")["a"].value[0]
     assert e.low[0] <= truth <= e.high[0]
     assert e.high[0] - e.low[0] == pytest.approx(9 * abs(slope))
 
@@ -102,14 +103,14 @@ def test_lines_of_a_column_are_bounded_too(value: str, slope: float) -> None:
 def test_of_what_is_no_line_the_lower_ends_are_answered_and_that_is_said(value: str) -> None:
     sql = f"SELECT SUM({value}) AS s FROM release"
     answer = published().query(sql)
-    assert answer["s"].value == pytest.approx(scumble.publish(people(0.0), **HOW).query(sql)["s"].value)
+    assert answer["s"].value == pytest.approx(publish_openly(people(0.0), **HOW).query(sql)["s"].value)
     assert "is of the lower ends" in " ".join(answer.notes)
 
 
 def test_lines_are_ordered_by_what_is_shown() -> None:
     """By lower ends the first group would come last: its many rows all lie in the lowest step."""
     table = pa.table({"age": [3] * 100 + [25] * 3, "sex": ["f"] * 100 + ["m"] * 3, "disease": ["a"] * 103})
-    release = scumble.publish(table, coarsen={"age": {"bins": 10}}, **HOW)
+    release = publish_openly(table, coarsen={"age": {"bins": 10}}, **HOW)
     for order in ("SUM(age)", "s", "2"):
         answer = release.query(f"SELECT sex, SUM(age) AS s FROM release GROUP BY sex ORDER BY {order} DESC LIMIT 1")
         assert answer.to_list() == [{"sex": "f", "s": 450.0, "s_se": 0.0, "s_low": 0.0, "s_high": 900.0}]
@@ -117,7 +118,7 @@ def test_lines_are_ordered_by_what_is_shown() -> None:
 
 def test_missing_values_are_left_out_and_nothing_is_the_sum_of_nobody() -> None:
     table = pa.table({"age": [25, None, 38], "sex": ["f", "f", "m"], "disease": ["a"] * 3})
-    release = scumble.publish(table, coarsen={"age": {"bins": 10}}, **HOW)
+    release = publish_openly(table, coarsen={"age": {"bins": 10}}, **HOW)
     (e,) = release.query("SELECT SUM(age) AS s FROM release WHERE sex = 'f'").estimates
     assert (e.value[0], e.low[0], e.high[0]) == (24.5, 20, 29)
     (e,) = release.query("SELECT SUM(age) AS s FROM release WHERE sex = 'x'").estimates
@@ -170,7 +171,7 @@ def test_numbers_that_were_put_together_are_taken_in_the_middle_too(bins: int | 
     coarsen = {} if bins is None else {"age": {"bins": bins}}
     table = people(None, 6000).drop_columns(["cost"])
     how = HOW | {"mechanism": "sps", "settings": {"generalize": ["age"]}, "coarsen": coarsen}
-    release = scumble.publish(table, **how)
+    release = publish_openly(table, **how)
     truth = table["age"].to_numpy().mean()
     lowest = (release.table()["age"].to_numpy() * release.table()["weight"].to_numpy()).sum() / 6000
     answer = release.query("SELECT AVG(age) AS a FROM release")
@@ -180,7 +181,7 @@ def test_numbers_that_were_put_together_are_taken_in_the_middle_too(bins: int | 
     assert e.low[0] <= truth <= e.high[0]
     assert abs(e.value[0] - truth) < truth - lowest
     assert any("was published with values put together" in note for note in answer.notes)
-    planned = scumble.plan(table, "SELECT AVG(age) AS a FROM release", **{k: v for k, v in how.items() if k != "seed"})
+    planned = plan_openly(table, "SELECT AVG(age) AS a FROM release", **{k: v for k, v in how.items() if k != "seed"})
     assert planned.answers[0][1]["a"].value == pytest.approx(e.value, rel=1e-6)
     (n,) = release.query("SELECT COUNT(*) AS n FROM release").estimates
     assert n.exact

@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 
@@ -22,7 +23,7 @@ def words_release() -> scumble.Release:
         }
     )
     domains = {"first": [*words, None], "second": words, "score": {"low": 0, "high": 39}}
-    return scumble.publish(table, sensitive=list(domains), domains=domains, retain=0.6, seed=2)
+    return publish_openly(table, sensitive=list(domains), domains=domains, retain=0.6, seed=2)
 
 
 @pytest.mark.parametrize(

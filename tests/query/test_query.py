@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import NotEstimable, ParameterError, QueryError
@@ -72,7 +73,7 @@ class Dense:
 
 @pytest.fixture(scope="module")
 def small(patients: pa.Table) -> scumble.Release:
-    return scumble.publish(
+    return publish_openly(
         patients.slice(0, 400),
         sensitive=["disease", "smoker", "visits"],
         drop="name",
@@ -184,7 +185,7 @@ def test_missing_values_follow_sql() -> None:
     table = pa.table(
         {"kind": ["a", "b", None, "a"] * (n // 4), "score": [1, None, 3, 4] * (n // 4), "group": ["x", None] * (n // 2)}
     )
-    release = scumble.publish(
+    release = publish_openly(
         table,
         sensitive=["kind", "score"],
         domains={"kind": ["a", "b", None], "score": [1, 3, 4, None]},
@@ -271,7 +272,7 @@ def test_a_range_beyond_the_domain_is_cut_with_a_note(
 def test_numbers_and_words_that_no_value_is_compared_with_are_not_noted(where: str) -> None:
     table = pa.table({"score": list(range(10, 20)) * 20, "disease": ["flu", "cold"] * 100})
     domains = {"score": {"low": 10, "high": 19}, "disease": ["flu", "cold"]}
-    asked = scumble.publish(table, sensitive=["score", "disease"], domains=domains, retain=0.5, seed=1)
+    asked = publish_openly(table, sensitive=["score", "disease"], domains=domains, retain=0.5, seed=1)
     assert asked.query(f"SELECT COUNT(*) AS n FROM release WHERE {where}").notes == []
 
 
@@ -466,7 +467,7 @@ def test_every_boolean_function_of_conditions_is_answered(where: str) -> None:
     table = pa.table(dict(zip(("kind", "level", "smoker", "paid"), map(list, zip(*rows, strict=True)), strict=True)))
     domains = {"kind": kinds, "level": levels, "smoker": smokers}
     with pytest.warns(UserWarning, match="hardly protected"):
-        asked = scumble.publish(table, sensitive=list(domains), domains=domains, retain=0.999, seed=1)
+        asked = publish_openly(table, sensitive=list(domains), domains=domains, retain=0.999, seed=1)
     answer = asked.query(f"SELECT COUNT(*) AS n FROM release WHERE {where}").to_list()[0]
     truth = table_count(table, where)
     assert abs(answer["n"] - truth) < 5 * answer["n_se"] + 1e-6 < 50
@@ -487,7 +488,7 @@ def test_decimals_are_summed_and_averaged_like_the_same_fractions() -> None:
     for kind in kinds.values():
         table = pa.table({"price": pa.array(cents / 100).cast(kind), "kind": np.array(["x", "y"])[cents % 2]})
         domains = {"price": {"low": 0, "high": "1.99", "step": "0.01"}, "kind": ["x", "y"]}
-        release = scumble.publish(table, sensitive=["price", "kind"], domains=domains, retain=0.6, seed=3)
+        release = publish_openly(table, sensitive=["price", "kind"], domains=domains, retain=0.6, seed=3)
         found.append([release.query(sql, method=method) for method in ("unbiased", "likelihood")])
     for decimal, double in zip(*found, strict=True):
         for name in ("s", "a", "n"):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.core.errors import ReleaseError
@@ -58,8 +59,8 @@ def columns_of_two_owners(patients: pa.Table, folder: Path) -> tuple[Path, Path]
     domains = {"disease": ["flu", "cold", "asthma", "diabetes", "hiv"]}
     clinic = {"sensitive": "disease", "public": ["sex", "row"], "domains": domains, "retain": 0.5, "seed": 1}
     insurer = {"sensitive": "smoker", "public": ["cost", "row"], "domains": {"smoker": [False, True]}, "retain": 0.6}
-    scumble.publish(left, folder / "clinic", **clinic)
-    scumble.publish(right.take(order), folder / "insurer", seed=2, **insurer)
+    publish_openly(left, folder / "clinic", **clinic)
+    publish_openly(right.take(order), folder / "insurer", seed=2, **insurer)
     return folder / "clinic", folder / "insurer"
 
 
@@ -82,6 +83,6 @@ def test_rows_that_do_not_pair_are_refused(patients: pa.Table, tmp_path: Path) -
         scumble.open(clinic, clinic, on="row")
     short = patients.select(["visits"]).slice(0, 2000).append_column("row", pa.array(np.arange(2000)))
     visits = {"sensitive": "visits", "public": "row", "domains": {"visits": {"low": 0, "high": 10}}, "retain": 0.5}
-    scumble.publish(short, tmp_path / "short", **visits)
+    publish_openly(short, tmp_path / "short", **visits)
     with pytest.raises(ReleaseError, match="one to one"):
         scumble.open(clinic, tmp_path / "short", on="row")

@@ -8,8 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-
-import scumble
+from naming import publish_openly
 
 TAG, LINK, BAR = "<script>alert(1)</script>", "[x](javascript:alert(1))", "a|b `c` *d*"
 
@@ -36,7 +35,7 @@ def test_names_and_values_are_no_markup(how: dict[str, Any]) -> None:
     table = pa.table({BAR: draw.integers(0, 4, 3000), LINK: draw.choice(values, 3000), TAG: draw.choice(values, 3000)})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        release = scumble.publish(table, sensitive=[TAG], domains={TAG: values}, seed=1, **how)
+        release = publish_openly(table, sensitive=[TAG], domains={TAG: values}, seed=1, **how)
     text = outside_of_code((release.path / "README.md").read_text(encoding="utf-8"))
     assert "&lt;script>" in text, "it is shown"
     assert not re.search(r"<[A-Za-z/]", text)
@@ -85,7 +84,7 @@ def test_no_value_ends_the_block_that_it_stands_in(how: dict[str, Any], first: i
     table = pa.table({"age": draw.integers(0, 9, 2000), "ill": draw.choice(values, 2000)})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        release = scumble.publish(table, sensitive=["ill"], domains={"ill": values}, seed=1, **how)
+        release = publish_openly(table, sensitive=["ill"], domains={"ill": values}, seed=1, **how)
     text = (release.path / "README.md").read_bytes().decode()
     lines, blocks = rendered(text)
     assert "# a heading" not in lines
@@ -106,7 +105,7 @@ def test_the_statement_between_longer_fences_runs(tmp_path: Any, monkeypatch: py
         "mechanism": "fine_grain",
         "gamma": 3,
     }
-    release = scumble.publish(pa.table({"ill": draw.choice(values, 2000)}), tmp_path / "r", **how)
+    release = publish_openly(pa.table({"ill": draw.choice(values, 2000)}), tmp_path / "r", **how)
     (block,) = rendered((release.path / "README.md").read_text())[1]
     monkeypatch.chdir(release.path)
     estimate, _ = duckdb.sql(block).fetchall()[0]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
-import scumble
 from scumble.mechanisms import REGISTRY
 
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
@@ -69,7 +69,7 @@ def test_a_reader_who_published_nothing_verifies_every_mechanism(patients: pa.Ta
     stated = {}
     for name, how in given.items():
         rows = table.group_by(table.column_names).aggregate([]) if name == "alpha_beta" else table  # it is for sets
-        stated[str(tmp_path / name)] = len(scumble.publish(rows, tmp_path / name, **how).manifest.guarantees)
+        stated[str(tmp_path / name)] = len(publish_openly(rows, tmp_path / name, **how).manifest.guarantees)
     run = subprocess.run([sys.executable, "-c", READER, *stated], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)

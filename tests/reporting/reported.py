@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 
@@ -75,4 +76,4 @@ def made(kind: str) -> tuple[scumble.Release, pa.Table]:
     """The release of a kind, and the table that it was made from."""
     table, columns, settings = KINDS[kind]
     raw = table() if columns is None else table().select(columns)
-    return scumble.publish(raw, **{"seed": 7, **settings}), raw
+    return publish_openly(raw, **{"seed": 7, **settings}), raw

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from naming import publish_openly
 from reported import made
 
-import scumble
 from scumble.reporting import page
 from scumble.reporting import report as write_report
 
@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _, raw = made("rho")
     place = tmp_path_factory.mktemp("report")
     pq.write_table(raw, place / "raw.parquet")
-    scumble.publish(raw, place / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1)
+    publish_openly(raw, place / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1)
     return place
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from naming import publish_openly
 from reported import KINDS, made
 
 import scumble
@@ -112,7 +113,7 @@ def test_the_external_edition_refuses_the_raw_table(tmp_path: Path) -> None:
 
 def test_no_edition_is_written_into_the_release(tmp_path: Path) -> None:
     _, raw = made("rho")
-    release = scumble.publish(
+    release = publish_openly(
         raw, tmp_path / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1
     )
     before = sorted((tmp_path / "a.release").iterdir())
@@ -139,7 +140,7 @@ def test_neither_edition_tells_seed_key_or_source(tmp_path: Path) -> None:
     table = raw.append_column("person", pa.array([f"id{i}" for i in range(raw.num_rows)]))
     pa.csv.write_csv(table, place / "hiddenname.csv")
     (place / "k.key").write_bytes(b"0123456789abcdef" * 4)
-    release = scumble.publish(
+    release = publish_openly(
         place / "hiddenname.csv", tmp_path / "a.release", sensitive="disease", domains={"disease": KINDS["rho"][2]["domains"]["disease"]}, retain=0.5,
         key=place / "k.key", id="person",
     )  # fmt: skip
@@ -154,7 +155,7 @@ def test_a_csv_is_read_as_it_was_published(tmp_path: Path) -> None:
     _, raw = made("rho")
     table = raw.append_column("zip", pa.array([f"{i % 4:05d}" for i in range(raw.num_rows)]))
     pa.csv.write_csv(table, tmp_path / "t.csv")
-    release = scumble.publish(
+    release = publish_openly(
         tmp_path / "t.csv", sensitive="disease", drop=["age"], text="zip", domain_from_data=True, retain=0.8, seed=1
     )
     assert "00003" in report(release, tmp_path / "r.html", raw=tmp_path / "t.csv").read_text()
@@ -178,7 +179,7 @@ def test_the_truth_beside_suppressed_counts_says_that_it_has_more_rows(tmp_path:
 def test_a_wide_domain_shows_its_commonest_values_and_says_what_is_left_out(tmp_path: Path) -> None:
     values = [f"code {i:04d}" for i in range(3000)]
     raw = pa.table({"sex": ["F", "M"] * 3000, "code": values * 2})
-    release = scumble.publish(raw, sensitive="code", domains={"code": values}, retain=0.9, seed=1)
+    release = publish_openly(raw, sensitive="code", domains={"code": values}, retain=0.9, seed=1)
     text = report(release, tmp_path / "r.html", raw=raw).read_text()
     assert "2,980 more" in plain(text)
     assert len(text) < 500_000
@@ -186,7 +187,7 @@ def test_a_wide_domain_shows_its_commonest_values_and_says_what_is_left_out(tmp_
 
 def test_a_release_that_was_changed_has_no_page(tmp_path: Path) -> None:
     _, raw = made("rho")
-    scumble.publish(raw, tmp_path / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1)
+    publish_openly(raw, tmp_path / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1)
     pq.write_table(raw, tmp_path / "a.release" / "data.parquet")
     with pytest.raises(ReleaseError, match="was changed"):
         report(tmp_path / "a.release", tmp_path / "r.html")
@@ -213,7 +214,7 @@ def test_a_failed_check_stands_in_the_summary(tmp_path: Path) -> None:
 def test_an_attack_on_the_form_of_a_release_stands_in_the_summary(tmp_path: Path) -> None:
     """A file that no manifest lists: every check passes, and the audit finds it all the same."""
     _, raw = made("rho")
-    release = scumble.publish(
+    release = publish_openly(
         raw, tmp_path / "a.release", sensitive="disease", domain_from_data=True, retain=0.5, seed=1
     )
     (tmp_path / "a.release" / "notes.csv").write_text("name,disease\nAnna,flu\n")
@@ -252,7 +253,7 @@ def test_several_columns_are_compared_at_what_they_tell_together(tmp_path: Path)
     _, raw = made("uniform")
     both = raw.select(["sex", "disease", "smoker"])
     domains = {"disease": KINDS["rho"][2]["domains"]["disease"], "smoker": [False, True]}
-    release = scumble.publish(both, sensitive=["disease", "smoker"], domains=domains, gamma=2, seed=3)
+    release = publish_openly(both, sensitive=["disease", "smoker"], domains=domains, gamma=2, seed=3)
     found = plain(report(release, tmp_path / "r.html", raw=both, compare=True).read_text())
     assert "Nothing can be compared" not in found
     assert "The raw table was published 3 times by each mechanism" in found

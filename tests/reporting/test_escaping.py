@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import scumble
-from scumble.reporting import report
-
 pytest.importorskip("altair", reason="the page is drawn by altair: pip install 'scumble[report]'")
 
+from naming import publish_openly
+
+from scumble.reporting import report
 from scumble.reporting.figure import svg, text
 
 EVIL = [
@@ -50,7 +50,7 @@ def evil_table() -> pa.Table:
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     raw = evil_table()
     folder = tmp_path_factory.mktemp("evil")
-    release = scumble.publish(
+    release = publish_openly(
         raw,
         folder / "<i>evil.release",
         sensitive=[EVIL[0], EVIL[1]],
@@ -90,5 +90,5 @@ def test_the_page_forbids_what_it_does_not_need(page: str) -> None:
 def test_a_column_that_looks_like_a_path_of_the_chart_is_a_name(tmp_path: Path) -> None:
     """Dots and brackets mean something to the charts' grammar, and nothing in a name."""
     raw = pa.table({"a.b[0]": ["x", "y"] * 200, "c.d": ["u", "v", "w", "w"] * 100})
-    release = scumble.publish(raw, sensitive="c.d", domains={"c.d": ["u", "v", "w"]}, retain=0.8, seed=1)
+    release = publish_openly(raw, sensitive="c.d", domains={"c.d": ["u", "v", "w"]}, retain=0.8, seed=1)
     assert "c.d" in report(release, tmp_path / "r.html", raw=raw).read_text()

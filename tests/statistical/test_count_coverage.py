@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 from scipy.stats import binom
 
-import scumble
 from scumble.forms.tuples.linear import quantile
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 
@@ -35,7 +35,7 @@ def _outcomes() -> Iterator[tuple[float, float, float, float, int, int]]:
     raw, counts = table()
     settings = {"k": K, "delta": 1e-2, "total": raw.num_rows}
     for seed in range(PUBLICATIONS):
-        release = scumble.publish(raw, mechanism="noisy_counts", epsilon=1, settings=settings, seed=seed)
+        release = publish_openly(raw, mechanism="noisy_counts", epsilon=1, settings=settings, seed=seed)
         published = set(zip(*(release.table()[n].to_pylist() for n in ("g", "j")), strict=True))
         for row in release.query("SELECT g, COUNT(*) AS n FROM release GROUP BY g", level=LEVEL).to_list():
             own = {t: n for t, n in counts.items() if t[0] == row["g"]}

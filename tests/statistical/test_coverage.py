@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.engines.duckdb.engine import exact
@@ -39,7 +40,7 @@ def table() -> pa.Table:
 def release(table: pa.Table) -> scumble.Release:
     copies = table.take(pa.array(np.tile(np.arange(PEOPLE), RUNS)))
     copies = copies.append_column("run", pa.array(np.repeat(np.arange(RUNS), PEOPLE)))
-    return scumble.publish(
+    return publish_openly(
         copies,
         sensitive=["disease", "smoker", "visits"],
         domains={

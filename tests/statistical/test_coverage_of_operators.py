@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.engines.duckdb.engine import exact
@@ -49,7 +50,7 @@ def table() -> pa.Table:
 def release(request: pytest.FixtureRequest, table: pa.Table) -> scumble.Release:
     copies = table.take(pa.array(np.tile(np.arange(PEOPLE), RUNS)))
     copies = copies.append_column("run", pa.array(np.repeat(np.arange(RUNS), PEOPLE)))
-    return scumble.publish(
+    return publish_openly(
         copies, sensitive="disease", domains={"disease": DISEASES}, seed=5, **MECHANISMS[request.param]
     )
 
@@ -82,7 +83,7 @@ def test_repeated_publications_of_one_small_table_cover(table: pa.Table) -> None
     sql = QUESTIONS["count, a set and a public condition"].format(g="")
     truth = float(exact(sql, table).column("a")[0].as_py())
     answers = [
-        scumble.publish(
+        publish_openly(
             table, sensitive="disease", domains={"disease": DISEASES}, seed=seed, **MECHANISMS["partitioned"]
         ).query(sql)["a"]
         for seed in range(200)

@@ -9,6 +9,7 @@ what sampling adds instead of estimating it, and lean to the safe side where few
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.engines.duckdb.engine import exact
@@ -41,7 +42,7 @@ def copied(table: pa.Table) -> pa.Table:
 
 def repeated(values: list[str], decay: float, seed: int = 5, **settings: object) -> tuple[pa.Table, scumble.Release]:
     table = people(values, decay)
-    release = scumble.publish(
+    release = publish_openly(
         copied(table.drop_columns("visits")),
         sensitive="disease",
         domains={"disease": values},
@@ -171,7 +172,7 @@ def numbers() -> tuple[pa.Table, scumble.Release]:
     """A sensitive number from 0 to 10, in 137 sampled rows a run."""
     table = people([str(i) for i in range(11)], 0.7).select(["region", "visits"])
     domains = {"visits": {"low": 0, "high": 10}}
-    return table, scumble.publish(
+    return table, publish_openly(
         copied(table), sensitive="visits", domains=domains, mechanism="sps", retain=0.5, seed=6
     )
 
@@ -202,7 +203,7 @@ def test_averages_of_two_values_of_which_one_is_sampled_cover() -> None:
     visits = np.where(np.arange(1800) % 30 == 0, 0, np.where(np.arange(1800) % 30 == 1, 10, 5))
     table = pa.table({"region": region, "visits": visits})
     domains = {"visits": {"low": 0, "high": 10, "step": 5}}
-    release = scumble.publish(copied(table), sensitive="visits", domains=domains, mechanism="sps", retain=0.6, seed=9)
+    release = publish_openly(copied(table), sensitive="visits", domains=domains, mechanism="sps", retain=0.6, seed=9)
     for condition in ("region >= 0", "visits <> 5", "visits < 10"):
         sql = f"SELECT {{}} AVG(visits) AS a FROM release WHERE {condition}"
         truth = float(exact(sql.format(""), table).column("a")[0].as_py())

@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble import Channel
@@ -150,7 +151,7 @@ def people() -> pa.Table:
 def release() -> scumble.Release:
     copies = people().take(pa.array(np.tile(np.arange(30), RUNS)))
     copies = copies.append_column("run", pa.array(np.repeat(np.arange(RUNS), 30)))
-    return scumble.publish(copies, sensitive=["a", "b"], domains={"a": VALUES, "b": VALUES}, retain=0.9, seed=3)
+    return publish_openly(copies, sensitive=["a", "b"], domains={"a": VALUES, "b": VALUES}, retain=0.9, seed=3)
 
 
 CONDITIONS = {
@@ -214,7 +215,7 @@ def test_sums_and_averages_over_few_rows_cover(question: str, monkeypatch: pytes
     copies = patients().take(pa.array(np.tile(np.arange(60), RUNS)))
     copies = copies.append_column("run", pa.array(np.repeat(np.arange(RUNS), 60)))
     names = ["a", "b", "c"]
-    release = scumble.publish(copies, sensitive=names, domains=dict.fromkeys(names, VALUES), retain=0.9, seed=3)
+    release = publish_openly(copies, sensitive=names, domains=dict.fromkeys(names, VALUES), retain=0.9, seed=3)
     sql, truth = f"SELECT run, {question} GROUP BY run", SUMS[question]
     answer = release.query(sql)
     assert covered(answer["x"], truth) >= 0.93

@@ -8,6 +8,7 @@ likelihood are cut to what is possible and widened to hold the estimate, so they
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
 import scumble
 
@@ -35,7 +36,7 @@ def release(people: pa.Table) -> scumble.Release:
         "run", pa.array(np.repeat(np.arange(RUNS), PEOPLE))
     )
     domains = {"a": {"low": 0, "high": 15}, "b": ["x", "y", "z"], "c": [False, True], "d": {"low": 0, "high": 9}}
-    return scumble.publish(copies, sensitive=list("abcd"), domains=domains, retain=0.6, seed=5)
+    return publish_openly(copies, sensitive=list("abcd"), domains=domains, retain=0.6, seed=5)
 
 
 def truth(people: pa.Table, k: int) -> int:

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 from scipy.stats import binom
-
-import scumble
 
 PUBLICATIONS = 40
 GROUPS = 48
@@ -46,7 +45,7 @@ def _outcomes(matrix: str) -> Iterator[Outcome]:
     )
     given = {"epsilon": 1, "settings": settings, "sensitive": list(domains), "domains": domains}
     for seed in range(PUBLICATIONS):
-        release = scumble.publish(raw, mechanism="noisy_counts", seed=seed, **given)
+        release = publish_openly(raw, mechanism="noisy_counts", seed=seed, **given)
         published = set(zip(*(release.table()[n].to_pylist() for n in ("g", "x")), strict=True))
         for row in release.query("SELECT g, SUM(x) AS s, AVG(x) AS a FROM release GROUP BY g", level=LEVEL).to_list():
             own = {x: n for (g, x), n in counts.items() if g == row["g"]}

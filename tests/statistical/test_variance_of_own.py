@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 from scipy.stats import binom
 
 import scumble
@@ -79,7 +80,7 @@ def weights(mechanism: str) -> dict[str, np.ndarray]:
 @pytest.fixture(scope="module")
 def releases(mechanism: str) -> list[scumble.Release]:
     settings = {"sensitive": ["a", "b"], "domains": {"a": A, "b": B}, "retain": RETAIN, "mechanism": mechanism}
-    return [scumble.publish(TABLE, seed=seed, **settings) for seed in range(RELEASES)]
+    return [publish_openly(TABLE, seed=seed, **settings) for seed in range(RELEASES)]
 
 
 QUESTIONS: dict[str, tuple[str, Callable[[dict[str, np.ndarray]], np.ndarray]]] = {

@@ -76,10 +76,10 @@ def command(
     ] = False,
 ) -> None:
     """Publish a table: sensitive columns perturbed, with a manifest that tells how."""
-    from scumble import roles
     from scumble.api import choose, publish_chosen
     from scumble.cli.progress import progress_bar
     from scumble.cli.show import singling_out, summary
+    from scumble.publishing import roles
 
     beside = {} if table.suffix == ".toml" else _spec_beside(table)
     named = [*listed(sensitive), *listed(public), *listed(drop), id or ""]

@@ -41,6 +41,7 @@ Role = Literal["identifier", "public", "sensitive", "dropped", "?"]
 """What becomes of a column; "?" is not decided yet, and nothing is published before it is."""
 
 UNDECIDED: Role = "?"
+DROPPED: Role = "dropped"
 Number = int | float | str
 
 
@@ -264,7 +265,7 @@ class Spec(Model):
         }
         given = {name: role for name, role in named.items() if name in open_}
         if self.rest == "drop":
-            given = dict.fromkeys(open_, "dropped") | given
+            given = dict.fromkeys(open_, DROPPED) | given
         plain = {
             name: self.columns.get(name, ColumnSpec.model_validate({"role": role})).model_copy(update={"role": role})
             for name, role in given.items()

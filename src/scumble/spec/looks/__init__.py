@@ -61,7 +61,7 @@ def look(seen: Seen) -> Look:
         return by_values if by_values is not None and by_values.kind == "person" else Look("secret", named)
     if by_values is not None:
         return by_values
-    return Look("ordinary") if ordinary(seen.name) and _few(seen) else _by_number(seen)
+    return Look("ordinary", "an ordinary attribute") if ordinary(seen.name) and _few(seen) else _by_number(seen)
 
 
 def _by_values(seen: Seen) -> Look | None:

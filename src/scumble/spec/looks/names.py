@@ -33,7 +33,7 @@ STEMS: dict[str, str] = {
     "illness or health": (
         "disease diagnos diag_ illness disorder health medical_hist symptom morbid cause_of_death causeofdeath death "
         "mortal disab pregnan cancer tumor tumour diabet depress psych allerg vaccin smok alcohol addict "
-        "readmi krankheit erkrankung befund gesundheit todesursache verstorben schwanger behinder allergie sucht "
+        "readmi krank erkrankung befund gesundheit todesursache verstorben schwanger behinder allergie sucht "
         "maladie sante deces cause_du_deces enceinte grossesse handicap enfermedad salud causa_de_muerte muerte "
         "defuncion embaraz discapac malattia salute decesso morte gravidanza disabil ziekte gezondheid doodsoorzaak "
         "overlijden zwanger doenca saude obito gravidez deficien choroba chorob zdrowi zgon rozpoznanie ciaza "
@@ -83,7 +83,7 @@ STEMS: dict[str, str] = {
         "fackfor fagforening ammattiliit odbory szakszerv syndikat syndikal"
     ),
     "politics": (
-        "politic politik polit_ party_aff vote voting voter partei_ parti_pol vote_ elector voto_ partito "
+        "politic politik polit_ party_aff vote voting voter partei parti_pol vote_ elector voto_ partito "
         "partido partij stemgedrag partia_ glosowan parti_ valdistr puolue aanestys volebni partaffil partid_ "
         "psifos psifo"
     ),
