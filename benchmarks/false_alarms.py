@@ -28,20 +28,23 @@ PLAIN = [0.3, 0.2, 0.14, 0.12, 0.1, 0.07, 0.05, 0.02]
 SKEWED = [0.9, 0.05, 0.02, 0.01, 0.01, 0.005, 0.004, 0.001]
 JOBS = 24
 
-ONE: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": DISEASES}, "drop": ["visits", "job", "cost"]}
+ONE: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": DISEASES}, "public": ["age", "sex", "zip"]}
+ONE["drop"] = ["visits", "job", "cost"]
 TWO = {
     "sensitive": ["disease", "visits"],
     "domains": {"disease": DISEASES, "visits": {"low": 0, "high": 10}},
+    "public": ["age", "sex", "zip"],
     "drop": ["job", "cost"],
 }
 THREE = {
     "sensitive": ["disease", "visits", "cost"],
     "domains": {"disease": DISEASES, "visits": {"low": 0, "high": 10}, "cost": {"low": 0, "high": 50, "step": 0.5}},
+    "public": ["age", "sex", "zip"],
     "drop": "job",
 }
-JOB = {"sensitive": "job", "domains": {"job": list(range(JOBS))}, "drop": ["visits", "disease", "cost"]}
+JOB = {**ONE, "sensitive": "job", "domains": {"job": list(range(JOBS))}, "drop": ["visits", "disease", "cost"]}
 COARSE = {"coarsen": {"age": {"bins": 20}, "zip": {"bins": 10}}}
-COUNTED = {"drop": ["visits", "job", "cost"], **COARSE}
+COUNTED = {"public": ["sex", "disease"], "drop": ["visits", "job", "cost"], **COARSE}
 BOXES = {**ONE, "mechanism": "perturbed_generalization", "settings": {"k": 5}}
 
 HOW: dict[str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ import numpy as np
 
 import scumble
 from benchmarks.measure import Figure, seconds
-from benchmarks.road import DISEASES
+from benchmarks.road import DISEASES, PUBLIC
 from scumble.mechanisms import find_mechanism, fine_grain, partition
 from scumble.publishing.publish import profile
 from scumble.sources.source import read
@@ -36,7 +36,7 @@ def table(path: Path, rows: int) -> Path:
 
 def publish(source: Path, out: Path, **how: Any) -> None:
     shutil.rmtree(out, ignore_errors=True)
-    scumble.publish(source, out, sensitive=["disease"], domains={"disease": DISEASES}, **how)
+    scumble.publish(source, out, sensitive=["disease"], public=PUBLIC, domains={"disease": DISEASES}, **how)
 
 
 def planning(source: Path) -> Figure:

@@ -13,6 +13,7 @@ from benchmarks.measure import Figure, peak_memory, seconds
 from scumble.core.coins import Coins
 from scumble.core.entropy import Entropy
 
+PUBLIC = ["age", "sex", "region", "ward", "cost"]
 DISEASES = [f"disease number {i}" for i in range(50)]
 QUESTION = "SELECT sex, disease, COUNT(*) AS patients, AVG(cost) AS cost FROM {} WHERE age BETWEEN 30 AND 45 GROUP BY sex, disease"
 
@@ -29,7 +30,7 @@ def table(path: Path, rows: int) -> Path:
 
 def publish(source: Path, out: Path) -> None:
     shutil.rmtree(out, ignore_errors=True)
-    scumble.publish(source, out, sensitive=["disease"], domains={"disease": DISEASES}, epsilon=1.6)
+    scumble.publish(source, out, sensitive=["disease"], public=PUBLIC, domains={"disease": DISEASES}, epsilon=1.6)
 
 
 def perturbing() -> Figure:
@@ -75,5 +76,5 @@ def figures() -> Iterator[Figure]:
         detail = f"{1000 * asked:.0f} ms against {1000 * exact:.0f} ms"
         yield Figure("GROUP BY with intervals, 10M rows, against the exact query", asked / exact, 1.5, detail=detail)
         large = table(folder / "large.parquet", 50_000_000)
-        code = f"import scumble; scumble.publish({str(large)!r}, {str(folder / 'large')!r}, sensitive=['disease'], domains={{'disease': {DISEASES!r}}}, epsilon=1.6)"
+        code = f"import scumble; scumble.publish({str(large)!r}, {str(folder / 'large')!r}, sensitive=['disease'], public={PUBLIC!r}, domains={{'disease': {DISEASES!r}}}, epsilon=1.6)"
         yield Figure("peak memory publishing 50M rows", peak_memory(code), 1024, unit="MiB")

@@ -26,12 +26,13 @@ def table(path: Path, rows: int) -> Path:
 
 def publish(source: Path, out: Path) -> None:
     shutil.rmtree(out, ignore_errors=True)
-    scumble.publish(source, out, sensitive="disease", domains={"disease": VALUES}, mechanism="sps", retain=0.5)
+    how = {"domains": {"disease": VALUES}, "mechanism": "sps", "retain": 0.5}
+    scumble.publish(source, out, sensitive="disease", public=["sex", "region", "ward"], **how)
 
 
 def _code(source: Path, out: Path) -> str:
     return (
-        f"import scumble; scumble.publish({str(source)!r}, {str(out)!r}, sensitive='disease', "
+        f"import scumble; scumble.publish({str(source)!r}, {str(out)!r}, sensitive='disease', public=['sex', 'region', 'ward'], "
         f"domains={{'disease': {VALUES!r}}}, mechanism='sps', retain=0.5)"
     )
 

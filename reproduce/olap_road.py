@@ -19,7 +19,8 @@ SEEDS = range(300, 310)
 def published(table: pa.Table, sensitive: list[str], p: float, seed: int) -> scumble.Release:
     grids = {c: {"low": low, "high": high} for c, (low, high) in COLUMNS.items()}
     domains = {c: grids.get(c) or sorted(set(table.column(c).to_pylist())) for c in sensitive}
-    return scumble.publish(table, sensitive=sensitive, domains=domains, retain=p, seed=seed)
+    public = [name for name in table.column_names if name not in sensitive]
+    return scumble.publish(table, sensitive=sensitive, public=public, domains=domains, retain=p, seed=seed)
 
 
 def question(page: Page, train: pa.Table) -> None:

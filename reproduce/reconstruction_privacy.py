@@ -135,6 +135,7 @@ def leaks(page: Page, folder: Path, adult: Data, census: Data) -> None:
                 table,
                 folder / f"{data.name} {mode}",
                 sensitive="sensitive",
+                public=list(merged.public),
                 domains={"sensitive": list(range(data.values))},
                 mechanism="sps",
                 retain=0.5,

@@ -107,11 +107,13 @@ def _lines(table_name: str, suggested: list[Suggestion], text: Collection[str]) 
         yield f'\n# {NONE_SENSITIVE}: give one the role "sensitive" and a domain (values = [...], or low, high, step).'
     for each in suggested:
         yield f"\n[columns.{_key(each.seen.name)}]"
-        yield f"# {each.seen.kind}: {each.why}; {BECOMES[each.role]}"
+        steps = list(_coarsening(each))
+        in_steps = each.role == "public" and steps
+        yield f"# {each.seen.kind}: {each.why}; {'it will be published in steps' if in_steps else BECOMES[each.role]}"
         yield f'role = "{each.role}"'
         if each.seen.name in text:
             yield "text = true"
-        yield from _domain(each.seen) if each.role == "sensitive" else _coarsening(each)
+        yield from _domain(each.seen) if each.role == "sensitive" else steps
 
 
 BECOMES: dict[str, str] = {
