@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,18 @@ def test_a_sensitive_column_without_a_domain_is_not_decided() -> None:
     assert (suggested.role, suggested.why) == ("?", "looks like illness or health; 1,400 different texts")
 
 
+@pytest.mark.parametrize("values", [[Decimal("1.5"), Decimal("2.5")], [b"x", b"y"], [[1], [2]], [1.5, float("nan")]])
+def test_values_that_a_spec_cannot_list_are_not_decided(values: list[Any], tmp_path: Path) -> None:
+    (tmp_path / "t.toml").write_text(spec_text("t.parquet", read(pa.table({"income": values * 20}))))
+    assert read_spec(tmp_path / "t.toml").columns["income"].role == "?"
+
+
+def test_the_id_is_not_made_public_by_making_it_coarser(small: pa.Table) -> None:
+    numbered = small.append_column("who", pa.array(range(100)))
+    with pytest.raises(SchemaError, match="coarsen is for public columns, not for a column that is identifier"):
+        scumble.publish(numbered, id="who", key=bytes(32), rest="drop", coarsen={"who": {"bins": 10}}, **HOW)
+
+
 def test_a_column_that_no_argument_names_is_refused(small: pa.Table) -> None:
     with pytest.raises(UndecidedColumns, match="'sex' looks like an ordinary attribute; 2 different texts"):
         scumble.publish(small, **HOW)
@@ -180,7 +193,7 @@ def test_a_name_with_a_star_is_a_name() -> None:
 
 def test_transactions_name_their_columns() -> None:
     """Whose, of what, how much: naming them in the settings decides them, and nothing else."""
-    rows = pa.table({"who": np.arange(400) % 50, "what": np.arange(400) % 8, "stars": [1, 2] * 200, "day": [1] * 400})
+    rows = pa.table({"who": np.arange(400) // 8, "what": np.arange(400) % 8, "stars": [1, 2] * 200, "day": [1] * 400})
     settings = {"user": "who", "item": "what", "value": "stars", "schema": [[0, 1], [2, 3]], "k": 2, "delta": 0.01}
     how: dict[str, Any] = {"mechanism": "columnized", "epsilon": 2, "settings": settings, "seed": 1}
     with pytest.raises(UndecidedColumns, match="'day' looks like an ordinary attribute; 1 whole number"):

@@ -177,7 +177,8 @@ def choose(
         source = read_source(spec)
         return source, decided(spec, source)
     source = read(table, text=_names(text))
-    roles = named_roles(source.schema.names, _names(sensitive), [*_names(public), *(coarsen or ())], _names(drop), id)
+    named = {"sensitive": _names(sensitive), "public": _names(public), "dropped": _names(drop)}
+    roles = named_roles(source.schema.names, named, id, list(coarsen or ()))
     spec = _spec(source, roles, domains or {}, coarsen or {}, target, domain_from_data)
     chosen = {"mechanism": mechanism or "uniform", "settings": dict(settings or {}), "rest": rest}
     return source, decided(spec.model_copy(update=chosen), source)

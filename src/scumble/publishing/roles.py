@@ -1,7 +1,7 @@
 """Publishing is closed to columns that nobody decided: each gets a sentence that says what it looks like."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scumble.core.display import Card, Grid
 from scumble.core.errors import SchemaError, UndecidedColumns, did_you_mean
@@ -30,20 +30,30 @@ def decided(spec: Spec, table: Table) -> Spec:
 
 
 def named_roles(
-    names: Sequence[str], sensitive: Sequence[str], public: Sequence[str], drop: Sequence[str], id: str | None = None
+    names: Sequence[str], named: Mapping[str, Sequence[str]], id: str | None, coarser: Sequence[str]
 ) -> dict[str, str]:
-    """The roles that arguments give to columns, in the order of the table; a column that is not named has none."""
+    """The roles that arguments give to columns, in the order of the table; a column that is not named has none.
+
+    A column that is made coarser is public by that, unless it is named otherwise.
+    """
     given: dict[str, str] = {}
-    left_out = [name for each in drop for name in matching(each, names)]
-    for role, wanted in (("sensitive", sensitive), ("public", public), ("dropped", left_out)):
-        for name in wanted:
-            if name not in names:
-                raise SchemaError(f"column {name!r} is not in the table{_hint(name, names)}")
-            if given.setdefault(name, role) != role:
-                raise SchemaError(f"column {name!r} is named as {given[name]} and as {role}; a column has one role")
+    for role, wanted in named.items():
+        for each in wanted:
+            for name in matching(each, names) if role == "dropped" else [each]:
+                _demand_in(name, names)
+                if given.setdefault(name, role) != role:
+                    raise SchemaError(f"column {name!r} is named as {given[name]} and as {role}; a column has one role")
     if id is not None and id in names:
         given.setdefault(id, "identifier")
+    for name in coarser:
+        _demand_in(name, names)
+        given.setdefault(name, "public")
     return {name: given[name] for name in names if name in given}
+
+
+def _demand_in(name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise SchemaError(f"column {name!r} is not in the table{_hint(name, names)}")
 
 
 def matching(pattern: str, names: Sequence[str]) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from scumble.core.arrow_types import is_text
 from scumble.core.errors import TableError
 from scumble.core.parameters import plain
 from scumble.core.progress import Progress
@@ -68,7 +69,14 @@ def _role(seen: Seen, found: Look) -> Role:
 
 def _has_domain(seen: Seen) -> bool:
     """Whether a domain can be suggested: two values or more that can be listed, or numbers on a grid."""
-    return len(seen.values) + bool(seen.missing) >= 2 and (_on_grid(seen) or seen.few)
+    enough = len(seen.values) + bool(seen.missing) >= 2
+    return enough and _in_toml(seen) and (_on_grid(seen) or seen.few)
+
+
+def _in_toml(seen: Seen) -> bool:
+    """Whether a spec can list the values: no bytes, decimals or lists, and no NaN."""
+    listed = is_text(seen.kind) or numeric(seen.kind) or dated(seen.kind) or pa.types.is_boolean(seen.kind)
+    return listed and all(value == value for value in seen.values)
 
 
 def _on_grid(seen: Seen) -> bool:

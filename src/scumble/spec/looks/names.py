@@ -124,24 +124,24 @@ NUMBERED = "no num nr nbr number nummer numero numer cislo szam numar id kod cod
 
 ORDINARY = (
     "sex gender geschlecht sexe genre sexo genero sesso geslacht plec kon koen kjonn sukupuoli pohlavi neme fylo spol "
-    "age alter altersgruppe altersklasse alder edad eta idade leeftijd wiek ika vek eletkor kor varsta ilikia dob_group "
+    "age alter altersgruppe altersklasse alder edad eta idade leeftijd wiek ika vek eletkor kor varsta ilikia "
     "region county state province district country land bundesland kreis landkreis departement pays comunidad "
     "provincia pais regione paese gewest provincie regiao distrito concelho wojewodztwo powiat kraj region lan kommun "
     "kommune fylke maakunta kunta okres megye judet tara periferia nomos continent municipality area zone city ville "
     "stadt ciudad citta stad cidade miasto kaupunki mesto varos oras poli urban rural "
     "ward station abteilung department service servicio reparto afdeling servico oddzial avdelning afdeling osasto "
     "oddeleni osztaly sectie tmima clinic hospital krankenhaus hopital ospedale ziekenhuis szpital site branch "
-    "admission aufnahme admision ricovero opname admissao przyjecie intake discharge entlassung "
+    "admission aufnahme admision ricovero opname admissao przyjecie intake "
     "year month quarter week weekday day jahr monat quartal woche annee mois trimestre ano mes anno mese jaar maand "
     "rok miesiac kwartal ar maned manad vuosi kuukausi mesic ev honap an luna etos minas season shift "
     "education school bildung schulbildung abschluss etudes educacion istruzione opleiding wyksztalcenie utbildning "
-    "uddannelse koulutus vzdelani marital married familienstand civil etat_civil"
+    "uddannelse koulutus vzdelani marital married familienstand civil"
 )
 """Ordinary attributes of people and of their administration, which others know anyway."""
 
 NEUTRAL = (
     "group groups band class category cat type level range code of the in at by per patient person respondent gruppe "
-    "klasse tranche groupe grupo gruppo groep grupa status name_of _ des de du la le der die das di do da w i van bin "
+    "klasse tranche groupe grupo gruppo groep grupa status des de du la le der die das di do da w i van bin "
     "bracket years num"
 )
 """Words beside them that change nothing."""
