@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import scumble
 from scumble import roles
+from scumble.api import choose
 from scumble.cli import app
 from scumble.core.errors import ParameterError, SchemaError, UndecidedColumns
 from scumble.evaluate import compare
@@ -198,7 +199,15 @@ def test_transactions_name_their_columns() -> None:
     how: dict[str, Any] = {"mechanism": "columnized", "epsilon": 2, "settings": settings, "seed": 1}
     with pytest.raises(UndecidedColumns, match="'day' looks like an ordinary attribute; 1 whole number"):
         scumble.publish(rows, **how)
-    assert "who" not in [c.name for c in scumble.publish(rows, drop="day", **how).manifest.columns]
+    how.pop("seed")
+    _, spec = choose(rows, drop="day", **how)
+    assert {name: column.role for name, column in spec.columns.items()} == {
+        "who": "identifier",
+        "what": "public",
+        "stars": "public",
+        "day": "dropped",
+    }
+    assert scumble.publish(rows, drop="day", **how).manifest.mechanism == "columnized"
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_the_whole_road(csv: Path) -> None:
     assert "[columns.name]\n# string: looks like" in text
     assert 'role = "identifier"' in text
     assert "from_data = true" in text
-    assert "'cost' has 2,841 different numbers" in run("publish", "patients.toml", "-o", "flu.release", code=2)
+    assert "'cost' has 2,960 different numbers" in run("publish", "patients.toml", "-o", "flu.release", code=2)
     (csv.parent / "patients.toml").write_text(text.replace('role = "?"', 'role = "public"'))
     made = run("publish", "patients.toml", "-o", "flu.release")
     assert "wrote flu.release" in made

@@ -29,7 +29,8 @@ def folder(patients: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     from scumble.sources.source import read
     from scumble.spec.suggest import spec_text
 
-    (tmp_path / "t.toml").write_text(spec_text("t.parquet", read(tmp_path / "t.parquet")))
+    suggested = spec_text("t.parquet", read(tmp_path / "t.parquet"))
+    (tmp_path / "t.toml").write_text(suggested.replace('role = "?"', 'role = "public"'))
     scumble.publish("t.toml", "r", seed=1)
     return tmp_path
 

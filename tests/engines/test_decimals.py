@@ -93,7 +93,7 @@ def test_from_init_to_an_answer(tmp_path: Path) -> None:
         "--drop",
         "id",
         "--public",
-        "gewicht",
+        "gewicht,land",
         "--retain",
         "0.5",
         "--insecure-seed",
