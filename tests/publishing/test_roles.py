@@ -11,8 +11,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 from hospital import LANGUAGES, PRIVATE, born, nhs_number, wide_hospital
-from scumble.looks import look
-from scumble.looks.seen import Seen
 from typer.testing import CliRunner
 
 import scumble
@@ -22,6 +20,8 @@ from scumble.cli import app
 from scumble.core.errors import ParameterError, SchemaError, UndecidedColumns
 from scumble.evaluate import compare
 from scumble.sources.source import read
+from scumble.spec.looks import look
+from scumble.spec.looks.seen import Seen
 from scumble.spec.spec import Spec, read_spec
 from scumble.spec.suggest import spec_text, suggestions
 
