@@ -14,11 +14,11 @@ from hospital import LANGUAGES, PRIVATE, born, nhs_number, wide_hospital
 from typer.testing import CliRunner
 
 import scumble
-from scumble import roles
 from scumble.api import choose
 from scumble.cli import app
 from scumble.core.errors import ParameterError, SchemaError, UndecidedColumns
 from scumble.evaluate import compare
+from scumble.publishing import roles
 from scumble.sources.source import read
 from scumble.spec.looks import look
 from scumble.spec.looks.seen import Seen
