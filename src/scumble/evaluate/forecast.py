@@ -21,8 +21,8 @@ from scumble.core.channel import Channel
 from scumble.core.display import Card, Shown
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import confidence
-from scumble.engines.duckdb.engine import Memory
-from scumble.engines.engine import Engine
+from scumble.engines import open_engine
+from scumble.engines.engine import TABLE, Engine
 from scumble.evaluate.forecast_card import card
 from scumble.mechanisms import Plan
 from scumble.mechanisms import plan as make_plan
@@ -36,12 +36,14 @@ from scumble.publishing.assumed_target import assumed
 from scumble.publishing.encode import prepared, published_type
 from scumble.publishing.publish import profile, value_counts
 from scumble.query.answer import answer
+from scumble.query.ask import Answer, ask
 from scumble.query.cells import Cells
-from scumble.query.coarse import Coarse, Ends, ask_coarse
+from scumble.query.coarse import Coarse
 from scumble.query.compile import Published, compile_query
 from scumble.query.estimates import Estimates
-from scumble.query.parse import parse
+from scumble.query.parse import Query
 from scumble.query.reconstruct import Whole
+from scumble.query.rewrites import Recoding
 from scumble.release.records import number_ends, representative
 from scumble.sources.source import Table
 from scumble.spec.coarsening import coarsen, resolved
@@ -107,12 +109,12 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
         rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
         return Forecast(plan, rows, [], 1.0, [])
     counts = value_counts(table, found.domains)
-    raw, published, merged = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
+    raw, published, recoding = (_sampled if plan.mechanism == "sps" else _whole)(table, spec, found, plan)
     dealt = plan.details["partition"].subtables if len(plan.strata) > 1 else None
     shares = shares_of(plan, counts)
-    ask = partial(expected, published=published, shares=shares, engine=Memory(raw), level=confidence(level))
-    coarse = coarse_columns(table, spec)
-    answers = [(sql, ask_coarse(sql, published.columns, coarse, ask, merged)) for sql in questions]
+    engine = open_engine({TABLE: raw})
+    answer_to = partial(expected, published=published, shares=shares, engine=engine, level=confidence(level))
+    answers = [(sql, ask(sql, published.columns, recoding, answer_to)) for sql in questions]
     outlooks = [
         _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
         for name, n in counts.items()
@@ -132,13 +134,14 @@ def coarse_columns(table: Table, spec: Spec) -> dict[str, Coarse]:
     return found
 
 
-Rows = tuple[pa.Table, Published, Mapping[str, Ends]]
-"""The rows to be published, before their coins, what will be known of the release, and numbers that will be put together."""
+Rows = tuple[pa.Table, Published, Recoding]
+"""The rows to be published, before their coins, what will be known of the release, and what became of values before."""
 
 
 def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
-    return prepared(table, spec, found.domains), Published(spec.published, found.domains, plan.channels), {}
+    published = Published(spec.published, found.domains, plan.channels)
+    return prepared(table, spec, found.domains), published, Recoding(coarse_columns(table, spec))
 
 
 def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
@@ -155,10 +158,10 @@ def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
         plan.channels,
         copies=weight,
         sample=plan.details["sampling"].least,
-        merged=merged,
     )
     ends = {column: numbers for column, records in samples.merged.items() if (numbers := number_ends(records))}
-    return samples.rows(name, domain.values, weight), published, ends
+    recoding = Recoding(coarse_columns(table, spec), merged, ends)
+    return samples.rows(name, domain.values, weight), published, recoding
 
 
 def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
@@ -170,14 +173,15 @@ def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | N
 
 
 def expected(
-    sql: str, published: Published, shares: list[dict[str, Any]] | None, engine: Engine, level: float
-) -> Estimates:
+    query: Query, published: Published, shares: list[dict[str, Any]] | None, engine: Engine, level: float
+) -> Answer:
     """The answer that a question is to be expected to get: the truth, with the standard error and interval that it will have."""
-    question = compile_query(parse(sql, published.columns), published, engine, by_value=True, every=shares is not None)
+    question = compile_query(query, published, engine, by_value=True, every=shares is not None)
     cells = Cells.fetched(question, engine)
     if not question.exact:
         cells = cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
-    return _settled(answer(question, Whole(question, cells), level), [a.kind for a in question.query.aggregates])
+    found = answer(question, Whole(question, cells), level)
+    return replace(found, estimates=_settled(found.estimates, [a.kind for a in query.aggregates]))
 
 
 ROUNDING = 1e-9

@@ -10,6 +10,9 @@ from sqlglot import exp
 from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import TABLE
 
+LANGUAGE = "duckdb"
+"""What sqlglot calls the SQL that questions are written in, whatever engine answers them."""
+
 Kind = Literal["count", "sum", "avg"]
 AGGREGATES: dict[type[exp.Expression], Kind] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
 
@@ -56,6 +59,9 @@ class Query:
         return [output for output in self.outputs if isinstance(output, Aggregate)]
 
 
+BESIDE = ("_se", "_low", "_high")
+"""What the names of the columns that an answer has beside each aggregate end in."""
+
 REFUSED: list[tuple[str, str, str]] = [
     ("with_", "WITH", "ask one question at a time"),
     ("with", "WITH", "ask one question at a time"),
@@ -69,7 +75,7 @@ REFUSED: list[tuple[str, str, str]] = [
 ]
 
 
-def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = ("_se", "_low", "_high")) -> Query:
+def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = BESIDE) -> Query:
     """The question that the text asks of a release with these columns.
 
     beside   what the names of the columns that an answer has beside each aggregate end in
@@ -113,7 +119,7 @@ def _refuse_clashes(outputs: Sequence[Aggregate | Group], beside: Sequence[str])
 
 def _select(sql: str) -> exp.Select:
     try:
-        statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
+        statements = [s for s in sqlglot.parse(sql, read=LANGUAGE) if s is not None]
     except sqlglot.errors.SqlglotError as error:
         found = getattr(error, "errors", None) or [{}]
         near = found[0].get("highlight") or ""
@@ -196,7 +202,7 @@ def _group(expression: exp.Expression, select: exp.Select, aliases: dict[str, ex
 
 
 def _plain_name(expression: exp.Expression) -> str:
-    return str(expression.name if isinstance(expression, exp.Column) else expression.sql(dialect="duckdb"))
+    return str(expression.name if isinstance(expression, exp.Column) else sql_of(expression))
 
 
 def _output(expression: exp.Expression, groups: Sequence[Group]) -> Aggregate | Group:
@@ -265,4 +271,9 @@ def written(expression: exp.Expression) -> str:
     plain = expression.copy()
     for identifier in plain.find_all(exp.Identifier):
         identifier.set("quoted", not identifier.name.isidentifier())
-    return str(plain.sql(dialect="duckdb"))
+    return sql_of(plain)
+
+
+def sql_of(expression: exp.Expression) -> str:
+    """An expression in the language of questions."""
+    return str(expression.sql(dialect=LANGUAGE))
