@@ -102,8 +102,8 @@ class DuckDB:
             raise refusal(error, self._connection, statement) from None
 
     def register(self, name: str, table: pa.Table) -> None:
-        """Makes a table in memory known, as a view on it."""
-        self._connection.register(name, table)
+        """Makes a table in memory known, in one piece: sums over several are added in any order, and so differ in the last digit."""
+        self._connection.register(name, table.combine_chunks())
 
     def unregister(self, name: str) -> None:
         """Forgets it."""

@@ -26,7 +26,7 @@ from scumble.forms.tuples.opened import CountedRelease, CountedTable, counted_re
 from scumble.forms.tuples.statement import Summed
 from scumble.forms.tuples.sums import Sums
 from scumble.forms.tuples.suppressed import Span, Whole
-from scumble.forms.tuples.values import possible, summed
+from scumble.forms.tuples.values import ends_of, possible, summed
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimates
@@ -97,10 +97,11 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     tables = _answering(query, counted)
     counting = _counting(release, counted, tables)
     tuples, where = counting.tuples, query.where
-    values = summed(query.aggregates, tuples, where, counted.complete)
+    ends = ends_of(query.aggregates, tuples, where)
+    values = [summed(a, ends, counted.complete) for a in query.aggregates]
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
     found = tuples.sums(keys_of(query), where, list(places))
-    spans = [possible(a, tuples, where, counted.declared) for a in query.aggregates]
+    spans = [possible(a, tuples, where, counted.declared, ends) for a in query.aggregates]
     known = _known(counted, counting, share)
     estimates = [
         estimate(a, _sums_of(found, value, places[value]), span, known)
