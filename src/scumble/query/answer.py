@@ -13,11 +13,9 @@ from scumble.core.parameters import confidence
 from scumble.engines.engine import Engine
 from scumble.query.ask import Answer, Lines
 from scumble.query.cells import Cells
-from scumble.query.compile import Published, Question, compile_query, perturbed_column
+from scumble.query.compile import Published, Question, compile_query
 from scumble.query.estimates import Estimate, Estimates
-from scumble.query.intervals import of_average, of_sum
-from scumble.query.moments import Moments
-from scumble.query.parse import Aggregate, Group, Query
+from scumble.query.parse import Group, Query
 from scumble.query.reconstruct import Whole
 
 FEW = 10
@@ -38,7 +36,7 @@ def answer_rows(query: Query, published: Published, engine: Engine, level: Any, 
 def answer(question: Question, found: Whole, level: float, method: str = "unbiased") -> Answer:
     """Estimates from sums."""
     z = NormalDist().inv_cdf(0.5 + level / 2)
-    estimates = [_estimate(a, question, found, z) for a in question.query.aggregates]
+    estimates = [a.how.of_rows(a, question, found, z) for a in question.query.aggregates]
     how: list[str] = []
     if method == "likelihood" and not question.exact:
         from scumble.query.likely import likely
@@ -60,37 +58,6 @@ def _unbounded(estimates: Sequence[Estimate]) -> list[str]:
     if not any(np.any(np.isinf(e.low)) for e in estimates):
         return []
     return ["an average is unbounded where its group may be empty: the release cannot tell its size from 0"]
-
-
-def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) -> Estimate:
-    if aggregate.kind == "count":
-        which = _counted(aggregate, question)
-        count, weighted = found.count(*which), question.published.weighted
-        if aggregate.value is None and question.exact and weighted:  # people are whole, sums of weights n/s nearly so
-            count = Moments(np.rint(count.value), count.variance)
-        return of_sum(aggregate.name, count, question.exact, z, alike=not weighted, draws=found.draws(*which))
-    ratio = found.sum(aggregate)
-    if aggregate.kind == "sum":
-        draws = found.draws_of_sum(aggregate)
-        return _empty_sums(of_sum(aggregate.name, ratio.numerator, question.exact, z, draws=draws), ratio.denominator)
-    return of_average(aggregate.name, ratio, question.exact, z, found.even(aggregate, ratio))
-
-
-def _counted(aggregate: Aggregate, question: Question) -> tuple[int | None, str | None]:
-    """The public value, or the perturbed column, that is not missing in the rows that are counted."""
-    if aggregate.value is None:
-        return None, None
-    column = perturbed_column(aggregate.value, {a.name: a.domain for a in [*question.grouped, *question.others]})
-    return (question.place(aggregate.value), None) if column is None else (None, column)
-
-
-def _empty_sums(estimate: Estimate, count: Moments) -> Estimate:
-    """SUM over no rows is null in SQL, where that is known for certain."""
-    if not estimate.exact:
-        return estimate
-    unless = np.where(count.value.reshape(-1) == 0, np.nan, 0.0)
-    e = estimate
-    return Estimate(e.name, e.value + unless, e.se + unless, e.low + unless, e.high + unless, "exact")
 
 
 def _group_columns(question: Question, found: Whole) -> pa.Table:

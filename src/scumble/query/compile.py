@@ -107,6 +107,13 @@ class Question:
     def _is_perturbed(self, value: exp.Expression | None) -> bool:
         return value is None or perturbed_column(value, self.published.domains) is not None
 
+    def counted(self, value: exp.Expression | None) -> tuple[int | None, str | None]:
+        """The public value, or the perturbed column, that is not missing in rows that are counted by a value."""
+        if value is None:
+            return None, None
+        column = perturbed_column(value, {axis.name: axis.domain for axis in [*self.grouped, *self.others]})
+        return (self.place(value), None) if column is None else (None, column)
+
     def place(self, value: exp.Expression) -> int:
         """Where the sums of a value stand."""
         return next(i for i, known in enumerate(self.values) if known == value)

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
 
 from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import TABLE
+from scumble.query.aggregates import AGGREGATES
+from scumble.query.aggregates.aggregation import Aggregation, Kind
 
 LANGUAGE = "duckdb"
 """What sqlglot calls the SQL that questions are written in, whatever engine answers them."""
-
-Kind = Literal["count", "sum", "avg"]
-AGGREGATES: dict[type[exp.Expression], Kind] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,13 @@ class Aggregate:
     """COUNT(*), COUNT(value), SUM(value) or AVG(value), under the name of its column in the answer."""
 
     name: str
-    kind: Kind
+    how: Aggregation
     value: exp.Expression | None
+
+    @property
+    def kind(self) -> Kind:
+        """What forms add up for it."""
+        return self.how.kind
 
 
 @dataclass(frozen=True)
@@ -224,19 +228,15 @@ def _output(expression: exp.Expression, groups: Sequence[Group]) -> Aggregate | 
 
 
 def _aggregate(name: str, function: exp.Expression) -> Aggregate:
-    kind = AGGREGATES[type(function)]
-    value = function.this
-    if isinstance(value, exp.Distinct) or function.find(exp.Distinct):
+    if function.find(exp.Distinct):
         raise QueryError("DISTINCT cannot be answered: how many different values there were is not a sum over rows")
-    if kind == "count" and (isinstance(value, exp.Star) or value is None or value.is_number):
-        return Aggregate(name, kind, None)
-    return Aggregate(name, kind, value)
+    how = AGGREGATES[type(function)]
+    return Aggregate(name, how, how.read(function))
 
 
 def _default_name(function: exp.Expression) -> str:
-    kind = AGGREGATES[type(function)]
     inside = [column.name for column in function.find_all(exp.Column)]
-    return "_".join([kind, *inside])
+    return "_".join([AGGREGATES[type(function)].name, *inside])
 
 
 def _order(select: exp.Select, outputs: Sequence[Aggregate | Group]) -> Iterator[Order]:

@@ -4,9 +4,10 @@ from sqlglot import exp
 
 from scumble.engines.engine import TABLE
 from scumble.engines.expressions import count, select
-from scumble.query.parse import AGGREGATES, Aggregate, Query
+from scumble.query.aggregates.aggregation import Kind
+from scumble.query.parse import Aggregate, Query
 
-FUNCTIONS = {kind: function for function, kind in AGGREGATES.items()}
+FUNCTIONS: dict[Kind, type[exp.AggFunc]] = {"count": exp.Count, "sum": exp.Sum, "avg": exp.Avg}
 
 
 def plain(query: Query) -> exp.Select:
