@@ -34,6 +34,20 @@ def test_only_an_engine_imports_its_database(path: Path) -> None:
         assert not {name for name in imports(path) if name.split(".")[0] == "duckdb"}
 
 
+def test_the_dialect_of_an_engine_is_named_by_itself_and_that_of_questions_once() -> None:
+    texts = {
+        path: [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
+        for path in FILES
+    }
+    named = {str(path.relative_to(SOURCE)) for path, found in texts.items() if "duckdb" in found}
+    assert named == {"engines/__init__.py", "engines/duckdb/engine.py", "query/parse.py"}
+    for path, found in texts.items():
+        if "engines" not in path.parts:
+            assert not [
+                text for text in found if isinstance(text, str) and ("read_parquet" in text or "::DOUBLE" in text)
+            ]
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_randomness_comes_through_one_door(path: Path) -> None:
     """No module but entropy.py draws random bytes or numbers; the demonstration's made-up patients are nobody."""

@@ -23,6 +23,7 @@ from scumble.spec.problems import first_problem
 from scumble.spec.spec import REST, ColumnSpec, Spec, Target, read_spec
 
 if TYPE_CHECKING:
+    from scumble.engines import Choice
     from scumble.evaluate.forecast import Forecast
 
 
@@ -131,13 +132,14 @@ def plan(table: Any, questions: str | Sequence[str] = (), *, level: Any = 0.95, 
     return forecast(source, spec, _names(questions), level)
 
 
-def open(path: str | Path, *more: str | Path, on: str | None = None) -> Release:
+def open(path: str | Path, *more: str | Path, on: str | None = None, engine: "Choice" = None) -> Release:
     """Opens a release and checks it against its hashes.
 
-    more   further releases, asked as one table: of the same spec, with the rows of other owners
-    on     the shared row id, where the further releases have other columns of the same rows
+    more    further releases, asked as one table: of the same spec, with the rows of other owners
+    on      the shared row id, where the further releases have other columns of the same rows
+    engine  what runs statements over its tables: a name ("duckdb"), or a class that implements scumble.engines.engine.Engine
     """
-    parts = [open_release(each) for each in (path, *more)]
+    parts = [open_release(each, engine) for each in (path, *more)]
     if len(parts) == 1:
         return parts[0]
     from scumble.release.combine import join, stack

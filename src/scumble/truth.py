@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import sqlglot
 
 from scumble.core.domain import Domain
 from scumble.core.errors import ParameterError
-from scumble.engines.duckdb.engine import exact
-from scumble.evaluate.forecast import coarse_columns
+from scumble.engines import open_engine
+from scumble.engines.engine import TABLE
 from scumble.publishing.encode import prepared
+from scumble.publishing.expected_rows import coarse_columns
 from scumble.publishing.publish import profile
 from scumble.publishing.roles import decided
-from scumble.query.coarse import Coarse, spreads
+from scumble.query.coarse import Coarse
 from scumble.query.middle import at_middles
 from scumble.query.parse import Group, parse
+from scumble.query.plain import plain
+from scumble.query.rewrites import Recoding
 from scumble.release.release import Release
 from scumble.sources.source import Table, read, read_source
 from scumble.spec.spec import ColumnSpec, Spec, read_spec
 
 Key = tuple[Any, ...]
 """The group values of a line of an answer."""
-
-ROWS = "scumble rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +93,10 @@ class Truth:
 
         ORDER BY and LIMIT are left out, so that every line of an answer finds its truth. Columns in steps are summed at the middles of these.
         """
-        names = self.table.column_names
-        outputs = parse(sql, names).outputs
-        select = at_middles(sqlglot.parse_one(sql, read="duckdb"), names, spreads(self.coarse))
-        for part in ("order", "limit", "offset"):
-            select.set(part, None)
-        found = exact(select.select(f'COUNT(*) AS "{ROWS}"').sql(dialect="duckdb"), self.table)
-        columns = [column.to_pylist() for column in found.columns]
-        *told, rows = columns
+        query = at_middles(parse(sql, self.table.column_names), Recoding(self.coarse).spreads)
+        found = open_engine({TABLE: self.table}).run(plain(query))
+        *told, rows = [column.to_pylist() for column in found.columns]
+        outputs = query.outputs
         groups = [c for c, output in zip(told, outputs, strict=True) if isinstance(output, Group)]
         numbers = [c for c, output in zip(told, outputs, strict=True) if not isinstance(output, Group)]
         return {

@@ -187,7 +187,7 @@ def test_strata_and_their_channels_are_used(train: pa.Table, test: pa.Table) -> 
     """Two halves published with different retentions, as strata of one source, give one tree."""
     from dataclasses import replace
 
-    from scumble.engines.duckdb.engine import Memory
+    from scumble.engines import open_engine
     from scumble.learn.source import Source
 
     parts = [
@@ -198,12 +198,16 @@ def test_strata_and_their_channels_are_used(train: pa.Table, test: pa.Table) -> 
     )
     strata = [part.published.strata[0] for part in parts]
     known = replace(parts[0].published, columns=rows.column_names, strata=strata, stratum="part")
-    tree = ReleaseTreeClassifier().fit(Source(known, Memory(rows)), target="ill", features=["age", "town"])
+    tree = ReleaseTreeClassifier().fit(
+        Source(known, open_engine({"release": rows})), target="ill", features=["age", "town"]
+    )
     raw = ReleaseTreeClassifier().fit(train, target="ill", features=["age", "town"])
     assert tree.score(test) > raw.score(test) - 0.02
     wrong = replace(known, strata=strata[::-1])
     assert abs(tree.root_.shares[1] - raw.root_.shares[1]) < 0.03
-    swapped = ReleaseTreeClassifier().fit(Source(wrong, Memory(rows)), target="ill", features=["age", "town"])
+    swapped = ReleaseTreeClassifier().fit(
+        Source(wrong, open_engine({"release": rows})), target="ill", features=["age", "town"]
+    )
     assert abs(swapped.root_.shares[1] - raw.root_.shares[1]) > 0.03
 
 

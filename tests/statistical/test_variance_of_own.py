@@ -15,12 +15,13 @@ from naming import publish_openly
 from scipy.stats import binom
 
 import scumble
-from scumble.query.answer import ask
+from scumble.query.answer import answer_rows
 from scumble.query.estimates import Estimate
 from scumble.query.few import MANY, Draws
 from scumble.query.intervals import of_sum
 from scumble.query.moments import Moments
 from scumble.query.own import lean
+from scumble.query.parse import parse
 from scumble.query.states import LEAST
 
 ROWS, RETAIN, RUNS, RELEASES, Z = 300, 0.4, 6000, 30, 1.959963984540054
@@ -124,7 +125,8 @@ def test_what_was_told_before_is_too_much(weights: dict[str, np.ndarray], releas
     for sql, least in (("COUNT(*) AS x FROM release WHERE a = 'a1'", 2.3), (QUESTIONS["a condition beside"][0], 1.1)):
         before, now = [], []
         for release in releases[:10]:
-            before.append(ask(f"SELECT {sql}", replace(release.published, whole=0), release.engine, 0.95)["x"])
+            query = parse(f"SELECT {sql}", release.published.columns)
+            before.append(answer_rows(query, replace(release.published, whole=0), release.engine, 0.95).estimates["x"])
             now.append(release.query(f"SELECT {sql}")["x"])
         assert told(before) > least * told(now)
 

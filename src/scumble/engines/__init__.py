@@ -1,1 +1,47 @@
-"""Engines: what runs a statement over the published table. One file an engine."""
+"""Engines: what runs a statement over published tables. One folder or file an engine, one line here.
+
+An engine is a name of `ENGINES`, a class (or function) that opens one on named tables, or one that is open.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from scumble.core.errors import ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from scumble.engines.engine import Engine, Opener, Tables
+
+    Choice = str | Opener | Engine | None
+
+ENGINES: dict[str, str] = {"duckdb": "scumble.engines.duckdb.engine:DuckDB"}
+"""Where each is, imported when it is used."""
+
+DEFAULT = "duckdb"
+
+
+def open_engine(tables: "Tables", engine: "Choice" = None) -> "Engine":
+    """An engine that knows these tables; one that is open has to know them already."""
+    opened: Any = engine if _is_open(engine) else _opener(engine)(tables)
+    return cast("Engine", opened)
+
+
+def _is_open(engine: Any) -> bool:
+    return hasattr(engine, "run") and not isinstance(engine, type)
+
+
+def demand_engine(engine: "Choice") -> None:
+    """Refuses what no engine can be opened by, before anything is asked."""
+    if isinstance(engine, str) and engine not in ENGINES:
+        raise ParameterError(f"there is no engine {engine!r}{did_you_mean(engine, list(ENGINES))}")
+    if not (engine is None or isinstance(engine, str) or _is_open(engine) or callable(engine)):
+        raise ParameterError(
+            f"{engine!r} is no engine; give a name ({', '.join(ENGINES)}), or a class with its methods"
+        )
+
+
+def _opener(engine: Any) -> Any:
+    demand_engine(engine)
+    if callable(engine):
+        return engine
+    module, _, made = ENGINES[engine or DEFAULT].partition(":")
+    return getattr(import_module(module), made)

@@ -15,14 +15,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from scumble.core.channel import Channel
 from scumble.core.display import Card, Shown
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import confidence
-from scumble.engines.duckdb.engine import Memory
-from scumble.engines.engine import Engine
+from scumble.engines import open_engine
+from scumble.engines.engine import TABLE, Engine
 from scumble.evaluate.forecast_card import card
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.plan import Plan, Profile
@@ -31,19 +30,19 @@ from scumble.privacy.reconstructability import condition_number, rows_needed
 from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
 from scumble.publishing.assumed_target import assumed
-from scumble.publishing.encode import prepared, published_type
-from scumble.publishing.expected_rows import Rows
+from scumble.publishing.encode import prepared
+from scumble.publishing.expected_rows import Rows, coarse_columns
 from scumble.publishing.publish import profile, value_counts
 from scumble.publishing.roles import decided
 from scumble.query.answer import answer
+from scumble.query.ask import Answer, ask
 from scumble.query.cells import Cells
-from scumble.query.coarse import Coarse, ask_coarse
 from scumble.query.compile import Published, compile_query
 from scumble.query.estimates import Estimates
-from scumble.query.parse import parse
+from scumble.query.parse import Query
 from scumble.query.reconstruct import Whole
+from scumble.query.rewrites import Recoding
 from scumble.sources.source import Table
-from scumble.spec.coarsening import coarsen, resolved
 from scumble.spec.spec import Spec
 
 
@@ -100,12 +99,12 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
         rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
         return Forecast(plan, rows, [], 1.0, [])
     counts = value_counts(table, found.domains)
-    raw, published, merged = (chosen.foresee or _whole)(table, spec, found, plan)
+    raw, published, recoding = (chosen.foresee or _whole)(table, spec, found, plan)
     dealt = plan.dealt if len(plan.strata) > 1 else None
     shares = shares_of(plan, counts)
-    ask = partial(expected, published=published, shares=shares, engine=Memory(raw), level=confidence(level))
-    coarse = coarse_columns(table, spec)
-    answers = [(sql, ask_coarse(sql, published.columns, coarse, ask, merged)) for sql in questions]
+    engine = open_engine({TABLE: raw})
+    answer_to = partial(expected, published=published, shares=shares, engine=engine, level=confidence(level))
+    answers = [(sql, ask(sql, published.columns, recoding, answer_to)) for sql in questions]
     outlooks = [
         _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
         for name, n in counts.items()
@@ -114,20 +113,10 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
     return Forecast(plan, raw.num_rows, outlooks, condition, answers)
 
 
-def coarse_columns(table: Table, spec: Spec) -> dict[str, Coarse]:
-    """The columns that will be published coarser, by the types that they will have."""
-    found = {}
-    for name, column in spec.columns.items():
-        if column.role == "public" and column.coarsen is not None:
-            empty = pa.array([], published_type(table.schema.field(name).type))
-            how = resolved(column.coarsen)
-            found[name] = Coarse(name, how, str(coarsen(empty, how, name).type))
-    return found
-
-
 def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
-    return prepared(table, spec, found.domains), Published(spec.published, found.domains, plan.channels), {}
+    published = Published(spec.published, found.domains, plan.channels)
+    return prepared(table, spec, found.domains), published, Recoding(coarse_columns(table, spec))
 
 
 def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
@@ -138,14 +127,15 @@ def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | N
 
 
 def expected(
-    sql: str, published: Published, shares: list[dict[str, Any]] | None, engine: Engine, level: float
-) -> Estimates:
+    query: Query, published: Published, shares: list[dict[str, Any]] | None, engine: Engine, level: float
+) -> Answer:
     """The answer that a question is to be expected to get: the truth, with the standard error and interval that it will have."""
-    question = compile_query(parse(sql, published.columns), published, engine, by_value=True, every=shares is not None)
+    question = compile_query(query, published, engine, by_value=True, every=shares is not None)
     cells = Cells.fetched(question, engine)
     if not question.exact:
         cells = cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
-    return _settled(answer(question, Whole(question, cells), level), [a.kind for a in question.query.aggregates])
+    found = answer(question, Whole(question, cells), level)
+    return replace(found, estimates=_settled(found.estimates, [a.kind for a in query.aggregates]))
 
 
 ROUNDING = 1e-9

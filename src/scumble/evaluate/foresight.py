@@ -12,37 +12,52 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.core.errors import NotEstimable
-from scumble.engines.duckdb.engine import Memory
+from scumble.engines import open_engine
+from scumble.engines.engine import TABLE, Axis, Predicates
 from scumble.evaluate.forecast import expected, shares_of
 from scumble.evaluate.measured import labels
 from scumble.mechanisms.plan import Plan
-from scumble.query.coarse import ask_coarse
+from scumble.query.ask import ask
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
+from scumble.query.rewrites import Recoding
 from scumble.truth import Truth
 
 
-class Remembered(Memory):
-    """A table in memory that is asked each statement once."""
+class Remembered:
+    """An engine over a table in memory that is asked each statement once."""
 
     def __init__(self, raw: pa.Table) -> None:
-        super().__init__(raw)
-        self._runs: dict[str, pa.Table] = {}
-        self._truths: dict[tuple[tuple[str, str], ...], list[npt.NDArray[np.int8]]] = {}
+        self._engine = open_engine({TABLE: raw})
+        self.dialect = self._engine.dialect
+        self._runs: dict[exp.Query, pa.Table] = {}
+        self._truths: dict[tuple[tuple[exp.Expression, str], ...], list[npt.NDArray[np.int8]]] = {}
 
-    def run(self, statement: exp.Expression) -> pa.Table:
+    def run(self, statement: exp.Query) -> pa.Table:
         """The result of a statement as Arrow."""
-        text = statement.sql(dialect=self.dialect)
-        if text not in self._runs:
-            self._runs[text] = super().run(statement)
-        return self._runs[text]
+        if statement not in self._runs:
+            self._runs[statement] = self._engine.run(statement)
+        return self._runs[statement]
 
-    def truths(self, asked: Sequence[tuple[exp.Expression, str, pa.Array]]) -> list[npt.NDArray[np.int8]]:
+    def register(self, name: str, table: pa.Table) -> None:
+        """Makes a table known; what was remembered may have been about another of that name."""
+        self._runs.clear()
+        self._engine.register(name, table)
+
+    def unregister(self, name: str) -> None:
+        """Forgets it."""
+        self._engine.unregister(name)
+
+    def truths(self, asked: Predicates) -> list[npt.NDArray[np.int8]]:
         """The truth values of predicates, each on the values of a column."""
-        key = tuple((predicate.sql(dialect=self.dialect), column) for predicate, column, _ in asked)
+        key = tuple((predicate, column) for predicate, column, _ in asked)
         if key not in self._truths:
-            self._truths[key] = super().truths(asked)
+            self._truths[key] = self._engine.truths(asked)
         return self._truths[key]
+
+    def tally(self, axes: Sequence[Axis]) -> npt.NDArray[np.int64] | None:
+        """By the statement, which is remembered."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -93,7 +108,7 @@ class Foresight:
 
     def _answer(self, sql: str, published: Published, shares: Any) -> Estimates | None:
         try:
-            ask = partial(expected, published=published, shares=shares, engine=self._engine, level=self._level)
-            return ask_coarse(sql, published.columns, self._truth.coarse, ask)
+            answer = partial(expected, published=published, shares=shares, engine=self._engine, level=self._level)
+            return ask(sql, published.columns, Recoding(self._truth.coarse), answer)
         except NotEstimable:
             return None

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.core.errors import InputError, ParameterError, TableError, did_you_mean
-from scumble.engines.engine import Engine
+from scumble.engines import open_engine
+from scumble.engines.engine import TABLE, Engine
 from scumble.query.compile import Published
 from scumble.release.release import Release
 
@@ -40,10 +41,8 @@ def source(data: Any) -> Source:
                 f"{', '.join(data.manifest.joint)} were perturbed as one, which learning does not know; learn from a release with mechanism uniform"
             )
         return Source(data.published, data.engine)
-    from scumble.engines.duckdb.engine import Memory
-
     table = as_table(data)
-    return Source(Published(table.column_names, {}, [{}]), Memory(table))
+    return Source(Published(table.column_names, {}, [{}]), open_engine({TABLE: table}))
 
 
 def as_table(rows: Any, names: Sequence[str] | None = None) -> pa.Table:

@@ -1,11 +1,25 @@
 """The rows of a release to come: what forecasts ask before a coin is flipped."""
 
-from collections.abc import Mapping
-
 import pyarrow as pa
 
-from scumble.query.coarse import Ends
+from scumble.publishing.encode import published_type
+from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
+from scumble.query.rewrites import Recoding
+from scumble.sources.source import Table
+from scumble.spec.coarsening import coarsen, resolved
+from scumble.spec.spec import Spec
 
-Rows = tuple[pa.Table, Published, Mapping[str, Ends]]
-"""The rows to be published, before their coins, what will be known of the release, and numbers that will be put together."""
+Rows = tuple[pa.Table, Published, Recoding]
+"""The rows to be published, before their coins, what will be known of the release, and what becomes of values before they are published."""
+
+
+def coarse_columns(table: Table, spec: Spec) -> dict[str, Coarse]:
+    """The columns that will be published coarser, by the types that they will have."""
+    found = {}
+    for name, column in spec.columns.items():
+        if column.role == "public" and column.coarsen is not None:
+            empty = pa.array([], published_type(table.schema.field(name).type))
+            how = resolved(column.coarsen)
+            found[name] = Coarse(name, how, str(coarsen(empty, how, name).type))
+    return found

@@ -1,4 +1,4 @@
 """Questions: SQL in, estimates with intervals out.
 
-parse(sql) -> normalize -> compile -> engine.run -> reconstruct -> answer
+parse -> RULES (rewrites.py) -> the form's answer (rows: normalize -> compile -> engine.run -> reconstruct) -> undo, order, notes
 """

@@ -1,4 +1,4 @@
-"""Sums into estimates with intervals (query/intervals.py), in the order that was asked for."""
+"""Sums over published rows into estimates with intervals (query/intervals.py)."""
 
 from collections.abc import Sequence
 from statistics import NormalDist
@@ -11,12 +11,11 @@ import pyarrow as pa
 from scumble.core.errors import ParameterError, did_you_mean
 from scumble.core.parameters import confidence
 from scumble.engines.engine import Engine
+from scumble.query.ask import Answer, Lines
 from scumble.query.cells import Cells
-from scumble.query.compile import Published, Question, compile_query, perturbed_column
+from scumble.query.compile import Published, Question, compile_query
 from scumble.query.estimates import Estimate, Estimates
-from scumble.query.intervals import of_average, of_sum
-from scumble.query.moments import Moments
-from scumble.query.parse import Aggregate, Group, Query, parse
+from scumble.query.parse import Group, Query
 from scumble.query.reconstruct import Whole
 
 FEW = 10
@@ -25,75 +24,40 @@ FEW = 10
 METHODS = ("unbiased", "likelihood")
 
 
-def ask(sql: str, published: Published, engine: Engine, level: Any, method: str = "unbiased") -> Estimates:
-    """The answer to a question."""
+def answer_rows(query: Query, published: Published, engine: Engine, level: Any, method: str = "unbiased") -> Answer:
+    """The answer of published rows to a question."""
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}{did_you_mean(method, METHODS)}")
     share = confidence(level)
-    question = compile_query(parse(sql, published.columns), published, engine, by_value=method == "likelihood")
+    question = compile_query(query, published, engine, by_value=method == "likelihood")
     return answer(question, Whole(question, Cells.fetched(question, engine)), share, method)
 
 
-def answer(question: Question, found: Whole, level: float, method: str = "unbiased") -> Estimates:
+def answer(question: Question, found: Whole, level: float, method: str = "unbiased") -> Answer:
     """Estimates from sums."""
-    if not len(found.cells.groups):
-        return _no_groups(question, found, level, method)
     z = NormalDist().inv_cdf(0.5 + level / 2)
-    estimates = [_estimate(a, question, found, z) for a in question.query.aggregates]
+    estimates = [a.how.of_rows(a, question, found, z) for a in question.query.aggregates]
     how: list[str] = []
     if method == "likelihood" and not question.exact:
         from scumble.query.likely import likely
 
         estimates, how = likely(question, found, estimates, level)
     names = [output.name for output in question.query.outputs]
-    whole = Estimates(names, _group_columns(question, found), estimates, level, [])
-    order = _order(whole, question.query, _possible(found))
-    told = _taken(whole, order)
-    told.notes = [*_notes(question, found, order, told.estimates), *how]
-    if any(np.any(np.isinf(e.low)) for e in told.estimates):
-        told.notes.append(
-            "an average is unbounded where its group may be empty: the release cannot tell its size from 0"
-        )
-    return told
+    every = Estimates(names, _group_columns(question, found), estimates, level, [])
+    possible = np.flatnonzero(_possible(found)) if question.query.groups else np.arange(len(every))
+    lines = every.take(possible)
+
+    def notes(shown: Lines) -> list[str]:
+        told = lines.take(shown).estimates
+        return [*_notes(question, found, possible[shown], told), *how, *_unbounded(told)]
+
+    return Answer(lines, notes)
 
 
-def _no_groups(question: Question, found: Whole, level: float, method: str) -> Estimates:
-    """GROUP BY over no rows: an answer without lines."""
-    names, none = [output.name for output in question.query.outputs], np.zeros(0)
-    told = "exact" if question.exact else method
-    estimates = [Estimate(a.name, none, none, none, none, told) for a in question.query.aggregates]
-    return Estimates(names, _group_columns(question, found), estimates, level, list(question.conditions.notes))
-
-
-def _estimate(aggregate: Aggregate, question: Question, found: Whole, z: float) -> Estimate:
-    if aggregate.kind == "count":
-        which = _counted(aggregate, question)
-        count, weighted = found.count(*which), question.published.weighted
-        if aggregate.value is None and question.exact and weighted:  # people are whole, sums of weights n/s nearly so
-            count = Moments(np.rint(count.value), count.variance)
-        return of_sum(aggregate.name, count, question.exact, z, alike=not weighted, draws=found.draws(*which))
-    ratio = found.sum(aggregate)
-    if aggregate.kind == "sum":
-        draws = found.draws_of_sum(aggregate)
-        return _empty_sums(of_sum(aggregate.name, ratio.numerator, question.exact, z, draws=draws), ratio.denominator)
-    return of_average(aggregate.name, ratio, question.exact, z, found.even(aggregate, ratio))
-
-
-def _counted(aggregate: Aggregate, question: Question) -> tuple[int | None, str | None]:
-    """The public value, or the perturbed column, that is not missing in the rows that are counted."""
-    if aggregate.value is None:
-        return None, None
-    column = perturbed_column(aggregate.value, {a.name: a.domain for a in [*question.grouped, *question.others]})
-    return (question.place(aggregate.value), None) if column is None else (None, column)
-
-
-def _empty_sums(estimate: Estimate, count: Moments) -> Estimate:
-    """SUM over no rows is null in SQL, where that is known for certain."""
-    if not estimate.exact:
-        return estimate
-    unless = np.where(count.value.reshape(-1) == 0, np.nan, 0.0)
-    e = estimate
-    return Estimate(e.name, e.value + unless, e.se + unless, e.low + unless, e.high + unless, "exact")
+def _unbounded(estimates: Sequence[Estimate]) -> list[str]:
+    if not any(np.any(np.isinf(e.low)) for e in estimates):
+        return []
+    return ["an average is unbounded where its group may be empty: the release cannot tell its size from 0"]
 
 
 def _group_columns(question: Question, found: Whole) -> pa.Table:
@@ -133,32 +97,8 @@ def _notes(question: Question, found: Whole, shown: npt.NDArray[np.intp], estima
     return notes
 
 
-def arranged(answer: Estimates, query: Query) -> Estimates:
-    """ORDER BY, OFFSET and LIMIT."""
-    return _taken(answer, _order(answer, query))
-
-
 def _possible(found: Whole) -> npt.NDArray[np.bool_]:
     """The lines that the WHERE leaves possible: a group by the values that it excludes is no part of the answer."""
     shape = found.cells.shape
     truth = found.parts[0].truth.reshape(*shape, -1).any(axis=-1)
     return np.tile(truth.reshape(-1), len(found.cells.groups))
-
-
-def _order(answer: Estimates, query: Query, among: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.intp]:
-    """The lines that are shown, in the order in which they are."""
-    order = np.arange(len(answer))
-    if query.order:
-        table = answer.to_arrow()
-        keys = pa.table({f"k{i}": table.column(key.name) for i, key in enumerate(query.order)})
-        ways = [(f"k{i}", "descending" if key.descending else "ascending") for i, key in enumerate(query.order)]
-        order = pa.compute.sort_indices(keys, sort_keys=ways).to_numpy().astype(np.intp)
-    if among is not None and query.groups:
-        order = order[among[order]]
-    end = None if query.limit is None else query.offset + query.limit
-    return order[query.offset : end]
-
-
-def _taken(answer: Estimates, order: npt.NDArray[np.intp]) -> Estimates:
-    groups = answer.groups.take(pa.array(order)) if answer.groups.num_columns else answer.groups
-    return Estimates(answer.columns, groups, [e.take(order) for e in answer.estimates], answer.level, answer.notes)

@@ -4,7 +4,7 @@ A bound that falls inside a step takes the step whole or leaves it out whole, a 
 (middle.py). Such answers are computed from public columns alone and still not what the table would say: a note tells so, and what to ask instead.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,8 @@ from sqlglot import exp
 
 from scumble.core.errors import did_you_mean
 from scumble.engines.sql import named
-from scumble.query.estimates import Estimates
-from scumble.query.middle import Spread, in_middles, monotone
-from scumble.query.parse import Query, parse, written
+from scumble.query.middle import monotone
+from scumble.query.parse import Query, written
 from scumble.spec.spec import Coarsen
 from scumble.spec.steps import Steps, label_of, labels, shown, steps, words
 
@@ -33,10 +32,6 @@ TURNED: dict[type[exp.Expression], type[exp.Expression]] = {
     exp.LTE: exp.GTE,
 }
 COMPARISONS = (*ORDER, exp.EQ, exp.NEQ, exp.In, exp.Between, exp.Like, exp.ILike)
-
-
-Ends = Sequence[tuple[float, float]]
-"""Of numbers that were put together, the smallest, which is published, and the largest."""
 
 
 @dataclass(frozen=True)
@@ -59,57 +54,12 @@ class Coarse:
         return steps(self.how, self.type)
 
 
-def ask_coarse(
-    sql: str,
-    names: Sequence[str],
-    columns: Mapping[str, Coarse],
-    ask: Callable[[str], Estimates],
-    merged: Mapping[str, Ends] | None = None,
-) -> Estimates:
-    """The answer to a question about columns of which some were coarsened, with what to know of it.
-
-    names    of all columns that a question may name
-    ask      what answers a question as it stands
-    merged   columns whose numbers were put together
-    """
-    merged = merged or {}
-    if not columns and not merged:
-        return ask(sql)
-    query = parse(sql, names)  # what cannot be answered is refused in the words of the asker
-    answer = in_middles(sql, names, spreads(columns, merged), ask)
-    answer.notes[:0] = [*_notes(query, columns), *_merged_notes(query, merged)]
-    return answer
-
-
-def spreads(columns: Mapping[str, Coarse], merged: Mapping[str, Ends] | None = None) -> dict[str, Spread]:
-    """What the published numbers of coarsened and merged columns stand for."""
-    found = {name: Spread(own.reach) for name, own in numbers_in_steps(columns).items()}
-    for name, ends in (merged or {}).items():
-        further = tuple((low, high - low) for low, high in ends if high > low)
-        found[name] = Spread(found[name].reach if name in found else 0.0, further)
-    return found
-
-
-def _merged_notes(query: Query, merged: Mapping[str, Ends]) -> list[str]:
-    """What a sum or an average of numbers that were put together is of."""
-    found = []
-    for aggregate in query.aggregates:
-        column = monotone(aggregate.value) if aggregate.kind != "count" else None
-        if column is not None and column.name in merged:
-            low, high = max(merged[column.name], key=lambda ends: ends[1] - ends[0])
-            found.append(
-                f"{column.name} was published with values put together, {shown(low)} stands for {shown(low)} to {shown(high)}: "
-                f"{aggregate.kind.upper()}({written(aggregate.value)}) takes each in the middle; the interval covers every place, which ± se does not count"
-            )
-    return found
-
-
 def numbers_in_steps(columns: Mapping[str, Coarse]) -> dict[str, Steps]:
     """The steps of the columns that have numbers in them."""
     return {name: own for name, each in columns.items() if (own := each.steps) is not None and not own.dated}
 
 
-def _notes(query: Query, columns: Mapping[str, Coarse]) -> list[str]:
+def notes_of(query: Query, columns: Mapping[str, Coarse]) -> list[str]:
     """What to know of an answer about coarsened columns, each thing once."""
     found: dict[str, list[str]] = {}
     for name, complaint in _complaints(query, columns):

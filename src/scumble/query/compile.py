@@ -10,9 +10,8 @@ rows; and the same lines are what the likelihood needs.
 Where nothing but cells of perturbed columns is counted, an engine may count these without a statement (engines/tally.py).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +23,10 @@ from scumble.core.channel import Channel
 from scumble.core.domain import Domain, Grid
 from scumble.core.errors import QueryError
 from scumble.engines.engine import TABLE, Engine
-from scumble.query.merged import at_merged
+from scumble.engines.expressions import cast, double, select
 from scumble.query.normalize import Conditions, Perturbed, SetAtom, cut, take_apart
 from scumble.query.packing import grouped_raw, packed
-from scumble.query.parse import Aggregate, Group, Query
+from scumble.query.parse import Aggregate, Group, Query, sql_of
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,6 @@ class Published:
     """The column that says how often a published row stands in the table, where that stands for a weight."""
     sample: int | None = None
     """Where groups were sampled, the rows that a sampled one has at least; such rows have a weight, or copies, above 1."""
-    merged: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
-    """Public columns whose values were put together: what a value of the table is published as."""
     whole: int = 0
     """The rows of the table, where values are replaced by others of the same column; else 0."""
     permuted: bool = False
@@ -110,6 +107,13 @@ class Question:
     def _is_perturbed(self, value: exp.Expression | None) -> bool:
         return value is None or perturbed_column(value, self.published.domains) is not None
 
+    def counted(self, value: exp.Expression | None) -> tuple[int | None, str | None]:
+        """The public value, or the perturbed column, that is not missing in rows that are counted by a value."""
+        if value is None:
+            return None, None
+        column = perturbed_column(value, {axis.name: axis.domain for axis in [*self.grouped, *self.others]})
+        return (self.place(value), None) if column is None else (None, column)
+
     def place(self, value: exp.Expression) -> int:
         """Where the sums of a value stand."""
         return next(i for i, known in enumerate(self.values) if known == value)
@@ -124,9 +128,7 @@ def compile_query(
     every      whether each value of every perturbed column is a cell
     """
     domains = published.domains
-    query, notes = at_merged(query, published.merged)
     conditions = take_apart(query.where, domains, engine)
-    conditions.notes.extend(notes)
     names = [g.expression.name for g in query.groups if perturbed_column(g.expression, domains)]
     values = [name for a in query.aggregates if a.value is not None and (name := perturbed_column(a.value, domains))]
     _refuse_functions(query, domains)
@@ -185,7 +187,7 @@ def _refuse_functions(query: Query, domains: dict[str, Domain]) -> None:
         inside = [c.name for c in expression.find_all(exp.Column) if c.name in domains]
         if inside and not perturbed_column(expression, domains):
             raise QueryError(
-                f"{expression.sql(dialect='duckdb')} is a function of the perturbed column {inside[0]!r}; "
+                f"{sql_of(expression)} is a function of the perturbed column {inside[0]!r}; "
                 "group by, sum and average the column itself, and use functions of it in WHERE only "
                 "(a share is one COUNT(*) with the condition in WHERE over another without it)"
             )
@@ -221,7 +223,7 @@ def _keys(
         keys.append(("z", exp.column(published.stratum, quoted=True)))
     if published.sample is not None and (grouped or others):
         (factor,) = published.factors(1) or published.factors(2)
-        keys.append(("w", exp.cast(exp.GT(this=factor, expression=exp.Literal.number(1)), "INT")))
+        keys.append(("w", cast(exp.GT(this=factor, expression=exp.Literal.number(1)), exp.DataType.Type.INT)))
     return keys
 
 
@@ -253,9 +255,9 @@ def _sums(
 
 
 def _power(value: exp.Expression, power: int) -> exp.Expression:
-    number: exp.Expression = exp.cast(value.copy(), "DOUBLE")
+    number: exp.Expression = double(value)
     for _ in range(power - 1):
-        number = exp.Mul(this=number, expression=exp.cast(value.copy(), "DOUBLE"))
+        number = exp.Mul(this=number, expression=double(value))
     return number
 
 
@@ -284,7 +286,4 @@ def _weighted(value: exp.Expression, rows: Published, order: int) -> exp.Express
 
 
 def _statement(keys: list[Named], conditions: Conditions, sums: list[Named]) -> exp.Select:
-    select = exp.select(*[e.copy().as_(name) for name, e in [*keys, *sums]]).from_(TABLE)
-    if conditions.filter:
-        select = select.where(*[part.copy() for part in conditions.filter])
-    return select.group_by(*[exp.Literal.number(i + 1) for i in range(len(keys))]) if keys else select
+    return select(dict([*keys, *sums]), TABLE, conditions.filter, len(keys))

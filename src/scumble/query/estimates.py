@@ -85,6 +85,11 @@ class Estimates(Shown):
     def __getitem__(self, name: str) -> Estimate:
         return next(e for e in self.estimates if e.name == name)
 
+    def take(self, lines: npt.NDArray[np.intp]) -> "Estimates":
+        """Some of the rows, in that order."""
+        groups = self.groups.take(pa.array(lines)) if self.groups.num_columns else self.groups
+        return Estimates(self.columns, groups, [e.take(lines) for e in self.estimates], self.level, self.notes)
+
     def to_arrow(self) -> pa.Table:
         """The group columns, then a, a_se, a_low, a_high for each aggregate a; what cannot be said is null."""
         arrays = {name: self.groups.column(name) for name in self.columns if name in self.groups.schema.names}

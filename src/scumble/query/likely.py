@@ -30,7 +30,7 @@ from scumble.query.bootstrap import pivot_errors
 from scumble.query.compile import Question, perturbed_column
 from scumble.query.estimates import Estimate
 from scumble.query.likelihood import Likelihood, maximize
-from scumble.query.parse import Aggregate
+from scumble.query.parse import Aggregate, sql_of
 from scumble.query.reconstruct import Reconstruction, Whole
 
 Tensor = npt.NDArray[np.float64]
@@ -120,7 +120,7 @@ def _estimate(
     sums = whole.cells.numbers(f"v{place}_s")
     if np.any(sums < 0):
         raise QueryError(
-            f"{aggregate.value.sql(dialect='duckdb')} has negative values, which the likelihood cannot sum; ask with method unbiased"
+            f"{sql_of(aggregate.value)} has negative values, which the likelihood cannot sum; ask with method unbiased"
         )
     top = _public(whole, sums)
     if aggregate.kind == "sum":

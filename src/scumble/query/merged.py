@@ -4,17 +4,36 @@ A literal that is compared with a merged column is replaced by what its value wa
 as their lower end, the same works for <, <=, > and >=: the interval of the literal is taken whole or left out whole.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
-from scumble.query.parse import Query
+from scumble.query.middle import monotone
+from scumble.query.parse import Query, written
+from scumble.spec.steps import shown
 
 COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
 
 Renaming = Mapping[str, Callable[[Any], Any]]
+
+Ends = Sequence[tuple[float, float]]
+"""Of numbers that were put together, the smallest, which is published, and the largest."""
+
+
+def notes_of_sums(query: Query, merged: Mapping[str, Ends]) -> list[str]:
+    """What a sum or an average of numbers that were put together is of."""
+    found = []
+    for aggregate in query.aggregates:
+        column = monotone(aggregate.value) if aggregate.kind != "count" else None
+        if aggregate.value is not None and column is not None and column.name in merged:
+            low, high = max(merged[column.name], key=lambda ends: ends[1] - ends[0])
+            found.append(
+                f"{column.name} was published with values put together, {shown(low)} stands for {shown(low)} to {shown(high)}: "
+                f"{aggregate.kind.upper()}({written(aggregate.value)}) takes each in the middle; the interval covers every place, which ± se does not count"
+            )
+    return found
 
 
 def at_merged(query: Query, merged: Renaming) -> tuple[Query, list[str]]:

@@ -9,14 +9,15 @@ and the same where numbers were put together and published as the smallest of th
 the middles, which is the answer, at the lower and at the upper ends, whose intervals hold its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import sqlglot
 from sqlglot import exp
 
+from scumble.engines.expressions import double
 from scumble.query.estimates import STEPS, Estimate, Estimates
+from scumble.query.parse import Aggregate, Group, Query
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Spread:
         return exp.Case(this=column.copy(), ifs=ifs, default=plain)
 
 
-def _double(number: float) -> exp.Expression:
-    return exp.cast(exp.convert(number), "DOUBLE")
+def _double(value: float) -> exp.Expression:
+    return double(exp.convert(value))
 
 
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
@@ -46,38 +47,29 @@ ENDS = ("scumble lower {}", "scumble upper {}")
 """The names of an aggregate at the ends, while it is asked."""
 
 
-def in_middles(
-    sql: str, names: Sequence[str], columns: Mapping[str, Spread], ask: Callable[[str], Estimates]
-) -> Estimates:
-    """The answer to a question, its sums and averages of stepped columns taken in the middles.
+def in_middles(query: Query, columns: Mapping[str, Spread]) -> tuple[Query, int]:
+    """The question with its sums and averages of stepped columns in the middles, those at the ends behind, and how many these are.
 
-    names     of all columns that a question may name
     columns   those whose published numbers stand for others above them too
-    ask       what answers a question as it stands
     """
-    select, known = sqlglot.parse_one(sql, read="duckdb"), _known(names)
     ends = [
-        _shifted(item.unalias(), own, part).as_(name.format(place), quoted=True)
-        for place, item in enumerate(select.expressions)
-        if (own := _steps(item.unalias(), columns, known)) is not None
+        replace(output, name=name.format(place), value=_shifted(output.value, own, part))
+        for place, output in enumerate(query.outputs)
+        if isinstance(output, Aggregate) and output.value is not None and (own := _spread(output, columns)) is not None
         for name, part in zip(ENDS, (0.0, 1.0), strict=True)
     ]
-    if not ends:
-        return ask(sql)
-    return _put_together(ask(at_middles(select, names, columns).select(*ends).sql(dialect="duckdb")), len(ends))
+    return replace(query, outputs=[*at_middles(query, columns).outputs, *ends]), len(ends)
 
 
-def at_middles(select: exp.Select, names: Sequence[str], columns: Mapping[str, Spread]) -> exp.Select:
-    """The question with its sums and averages of stepped columns, also those of ORDER BY, at the middles of steps."""
-    moved, known = select.copy(), _known(names)
-    for aggregate in list(moved.find_all(exp.Sum, exp.Avg)):
-        if (own := _steps(aggregate, columns, known)) is not None:
-            aggregate.replace(_shifted(aggregate, own, 0.5))
-    return moved
+def at_middles(query: Query, columns: Mapping[str, Spread]) -> Query:
+    """The question with its sums and averages of stepped columns at the middles of steps."""
+    return replace(query, outputs=[_at_middle(output, columns) for output in query.outputs])
 
 
-def _known(names: Sequence[str]) -> dict[str, str]:
-    return {name.lower(): name for name in names} | {name: name for name in names}
+def _at_middle(output: Aggregate | Group, columns: Mapping[str, Spread]) -> Aggregate | Group:
+    if isinstance(output, Group) or output.value is None or (own := _spread(output, columns)) is None:
+        return output
+    return replace(output, value=_shifted(output.value, own, 0.5))
 
 
 def monotone(value: exp.Expression | None) -> exp.Column | None:
@@ -100,23 +92,21 @@ def _constant(side: exp.Expression) -> bool:
     return _constant(inner.this) if isinstance(inner, exp.Neg) else isinstance(inner, exp.Literal) and inner.is_number
 
 
-def _steps(aggregate: exp.Expression, columns: Mapping[str, Spread], known: Mapping[str, str]) -> Spread | None:
+def _spread(aggregate: Aggregate, columns: Mapping[str, Spread]) -> Spread | None:
     """What the numbers of the column stand for that is summed or averaged."""
-    column = monotone(aggregate.this) if isinstance(aggregate, exp.Sum | exp.Avg) else None
-    if column is None:
-        return None
-    return columns.get(known.get(column.name) or known.get(column.name.lower(), ""))
+    column = monotone(aggregate.value) if aggregate.kind != "count" else None
+    return columns.get(column.name) if column is not None else None
 
 
-def _shifted(aggregate: exp.Expression, own: Spread, part: float) -> exp.Expression:
-    """The same of values that lie a part of the way up."""
-    moved = aggregate.copy()
+def _shifted(value: exp.Expression, own: Spread, part: float) -> exp.Expression:
+    """The same of numbers that lie a part of the way up."""
+    moved = exp.paren(value)
     for column in list(moved.find_all(exp.Column)):
         column.replace(exp.paren(exp.Add(this=column.copy(), expression=own.above(column, part))))
-    return moved
+    return moved.this
 
 
-def _put_together(answer: Estimates, ends: int) -> Estimates:
+def put_together(answer: Estimates, ends: int) -> Estimates:
     """The answer without the ends, which stand last, and whose intervals are in those of the others."""
     shown, reached = answer.columns[:-ends], {e.name: e for e in answer.estimates[-ends:]}
     kept = [_widened(e, *_ends(shown.index(e.name), reached)) for e in answer.estimates[:-ends]]

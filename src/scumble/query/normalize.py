@@ -17,6 +17,7 @@ from scumble.core.channel import Channel
 from scumble.core.domain import Categories, Domain, Grid
 from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import FALSE, TRUE, Engine
+from scumble.query.parse import sql_of
 
 Truth = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 """Where an expression is true and where it is false, over all axes; neither where SQL does not know."""
@@ -200,7 +201,7 @@ def _tree(part: exp.Expression, domains: dict[str, Domain], asked: Asked, notes:
         return spelt
     others = ", ".join(repr(n) for n in names if n != perturbed[0])
     raise QueryError(
-        f"{part.sql(dialect='duckdb')} compares the perturbed column {perturbed[0]!r} with {others}; "
+        f"{sql_of(part)} compares the perturbed column {perturbed[0]!r} with {others}; "
         "a condition may compare a perturbed column with constants only"
     )
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from scumble.core.arrow_types import is_text
 from scumble.core.domain import Domain, Grid
-from scumble.engines.engine import truth_case
+from scumble.engines.engine import LOOKUP, truth_case
 from scumble.query.normalize import Perturbed, PublicAtom
 
 MANY_CELLS = 32
@@ -25,7 +25,7 @@ MANY_VALUES = 4096
 """Up to here that is done for a column that is the only thing to tell apart: engines group a column of codes faster than they compare it."""
 
 MANY_WORDS = 4
-"""From here on the cell of a word is looked up in a list: engines do that once for each word of a file, and compare once for each row."""
+"""From here on the cell of a word is looked up in a list, by engines that have one: they compare once for each row otherwise."""
 
 LONG_LIST = 512
 """Beyond this, looking words up one after another is slow even when it is done once."""
@@ -83,17 +83,13 @@ def _cell_case(axis: Perturbed, unit: int) -> exp.Expression:
 
 
 def _looked_up(column: exp.Column, axis: Perturbed, unit: int) -> exp.Expression:
-    """The same by the place of the value in a list of all words, and the number that stands there in a second list."""
-    words = [
-        (exp.convert(v), int(cell))
-        for v, cell in zip(axis.domain.values.to_pylist(), axis.cells, strict=True)
-        if v is not None
-    ]
-    place = exp.func("LIST_POSITION", exp.Array(expressions=[word for word, _ in words]), column)
-    numbers = exp.Array(expressions=[exp.Literal.number(cell * unit) for _, cell in words])
-    found = exp.func("LIST_EXTRACT", numbers, place)
-    missing = [int(cell) for v, cell in zip(axis.domain.values.to_pylist(), axis.cells, strict=True) if v is None]
-    return exp.Coalesce(this=found, expressions=[exp.Literal.number(missing[0] * unit)]) if missing else found
+    """The same word by word, with the hint that an engine may look them up in a list."""
+    cells = list(zip(axis.domain.values.to_pylist(), axis.cells.tolist(), strict=True))
+    ifs = [exp.If(this=exp.convert(v), true=exp.Literal.number(cell * unit)) for v, cell in cells if v is not None]
+    missing = [exp.Literal.number(cell * unit) for v, cell in cells if v is None]
+    case = exp.Case(this=column, ifs=ifs, default=missing[0] if missing else None)
+    case.meta[LOOKUP] = True
+    return case
 
 
 def _membership(column: exp.Column, domain: Domain, members: npt.NDArray[np.bool_]) -> exp.Expression:

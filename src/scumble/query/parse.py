@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
 
 from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import TABLE
+from scumble.query.aggregates import AGGREGATES
+from scumble.query.aggregates.aggregation import Aggregation, Kind
 
-Kind = Literal["count", "sum", "avg"]
-AGGREGATES: dict[type[exp.Expression], Kind] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
+LANGUAGE = "duckdb"
+"""What sqlglot calls the SQL that questions are written in, whatever engine answers them."""
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,13 @@ class Aggregate:
     """COUNT(*), COUNT(value), SUM(value) or AVG(value), under the name of its column in the answer."""
 
     name: str
-    kind: Kind
+    how: Aggregation
     value: exp.Expression | None
+
+    @property
+    def kind(self) -> Kind:
+        """What forms add up for it."""
+        return self.how.kind
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,9 @@ class Query:
         return [output for output in self.outputs if isinstance(output, Aggregate)]
 
 
+BESIDE = ("_se", "_low", "_high")
+"""What the names of the columns that an answer has beside each aggregate end in."""
+
 REFUSED: list[tuple[str, str, str]] = [
     ("with_", "WITH", "ask one question at a time"),
     ("with", "WITH", "ask one question at a time"),
@@ -69,7 +79,7 @@ REFUSED: list[tuple[str, str, str]] = [
 ]
 
 
-def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = ("_se", "_low", "_high")) -> Query:
+def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = BESIDE) -> Query:
     """The question that the text asks of a release with these columns.
 
     beside   what the names of the columns that an answer has beside each aggregate end in
@@ -113,7 +123,7 @@ def _refuse_clashes(outputs: Sequence[Aggregate | Group], beside: Sequence[str])
 
 def _select(sql: str) -> exp.Select:
     try:
-        statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
+        statements = [s for s in sqlglot.parse(sql, read=LANGUAGE) if s is not None]
     except sqlglot.errors.SqlglotError as error:
         found = getattr(error, "errors", None) or [{}]
         near = found[0].get("highlight") or ""
@@ -196,7 +206,7 @@ def _group(expression: exp.Expression, select: exp.Select, aliases: dict[str, ex
 
 
 def _plain_name(expression: exp.Expression) -> str:
-    return str(expression.name if isinstance(expression, exp.Column) else expression.sql(dialect="duckdb"))
+    return str(expression.name if isinstance(expression, exp.Column) else sql_of(expression))
 
 
 def _output(expression: exp.Expression, groups: Sequence[Group]) -> Aggregate | Group:
@@ -218,19 +228,15 @@ def _output(expression: exp.Expression, groups: Sequence[Group]) -> Aggregate | 
 
 
 def _aggregate(name: str, function: exp.Expression) -> Aggregate:
-    kind = AGGREGATES[type(function)]
-    value = function.this
-    if isinstance(value, exp.Distinct) or function.find(exp.Distinct):
+    if function.find(exp.Distinct):
         raise QueryError("DISTINCT cannot be answered: how many different values there were is not a sum over rows")
-    if kind == "count" and (isinstance(value, exp.Star) or value is None or value.is_number):
-        return Aggregate(name, kind, None)
-    return Aggregate(name, kind, value)
+    how = AGGREGATES[type(function)]
+    return Aggregate(name, how, how.read(function))
 
 
 def _default_name(function: exp.Expression) -> str:
-    kind = AGGREGATES[type(function)]
     inside = [column.name for column in function.find_all(exp.Column)]
-    return "_".join([kind, *inside])
+    return "_".join([AGGREGATES[type(function)].name, *inside])
 
 
 def _order(select: exp.Select, outputs: Sequence[Aggregate | Group]) -> Iterator[Order]:
@@ -265,4 +271,9 @@ def written(expression: exp.Expression) -> str:
     plain = expression.copy()
     for identifier in plain.find_all(exp.Identifier):
         identifier.set("quoted", not identifier.name.isidentifier())
-    return str(plain.sql(dialect="duckdb"))
+    return sql_of(plain)
+
+
+def sql_of(expression: exp.Expression) -> str:
+    """An expression in the language of questions."""
+    return str(expression.sql(dialect=LANGUAGE))

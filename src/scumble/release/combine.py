@@ -13,8 +13,9 @@ from pathlib import Path
 from sqlglot import exp
 
 from scumble.core.errors import ReleaseError
-from scumble.engines.duckdb.engine import DuckDB
+from scumble.engines import open_engine
 from scumble.engines.engine import TABLE, Engine
+from scumble.engines.expressions import column, count, select, table
 from scumble.mechanisms import find_mechanism
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord
@@ -25,12 +26,25 @@ class Combined(Release):
     """Several releases behind one table."""
 
     def __init__(self, parts: Sequence[Release], manifest: Manifest, on: str | None) -> None:
-        super().__init__(parts[0].path, manifest)
+        super().__init__(parts[0].path, manifest, parts[0].choice)
         self.parts = list(parts)
         self._on = on
 
     def _make_engine(self) -> Engine:
-        return DuckDB(*[[part.path / path for path in part.manifest.data] for part in self.parts], on=self._on)
+        files = [[part.path / path for path in part.manifest.data] for part in self.parts]
+        if self._on is None:
+            return open_engine({TABLE: [file for each in files for file in each]}, self.choice)
+        parts = {f"part{i}": each for i, each in enumerate(files)}
+        return open_engine({**parts, TABLE: self._joined(self._on)}, self.choice)
+
+    def _joined(self, on: str) -> exp.Select:
+        """The columns of all parts, the row id once."""
+        held = [(f"part{i}", part.manifest.columns) for i, part in enumerate(self.parts)]
+        names = {c.name: column(c.name, place) for place, records in reversed(held) for c in records}
+        found = select(names, table("part0"))
+        for place, _ in held[1:]:
+            found = found.join(table(place), on=exp.EQ(this=column(on, "part0"), expression=column(on, place)))
+        return found
 
 
 def stack(parts: Sequence[Release]) -> Combined:
@@ -57,12 +71,12 @@ def join(parts: Sequence[Release], on: str) -> Combined:
             raise ReleaseError(f"{part.path.name!r} ({part.manifest.mechanism}) cannot be joined; ask it alone")
         if any(part.manifest.role(role) for role in ("stratum", "weight")):
             raise ReleaseError(f"{part.path.name!r} has sub-tables or row weights and cannot be joined; ask it alone")
-        for column in part.manifest.columns:
-            if column.name in columns and column.name != on:
+        for each in part.manifest.columns:
+            if each.name in columns and each.name != on:
                 raise ReleaseError(
-                    f"column {column.name!r} is in two of the releases; joined releases have different columns"
+                    f"column {each.name!r} is in two of the releases; joined releases have different columns"
                 )
-            columns.setdefault(column.name, column)
+            columns.setdefault(each.name, each)
     whole = parts[0].manifest.model_copy(update={"columns": list(columns.values())})
     combined = Combined(parts, whole, on)
     _demand_same_rows(combined, on)
@@ -82,10 +96,10 @@ def _demand_same(path: Path, one: Manifest, other_path: Path, other: Manifest) -
         raise ReleaseError(
             f"{path.name!r} and {other_path.name!r} were published by different specs: they differ in {', '.join(odd)}"
         )
-    for column, same in zip(one.columns, other.columns, strict=True):
-        if column != same:
+    for each, same in zip(one.columns, other.columns, strict=True):
+        if each != same:
             raise ReleaseError(
-                f"{path.name!r} and {other_path.name!r} were published by different specs: column {column.name!r} has another domain, "
+                f"{path.name!r} and {other_path.name!r} were published by different specs: column {each.name!r} has another domain, "
                 "type, coarsening or retention"
             )
 
@@ -94,7 +108,7 @@ def _demand_same_rows(combined: Combined, on: str) -> None:
     """Each id once in every part, and the same ids in all."""
     rows = {part.path.name: part.manifest.rows for part in combined.parts}
     counted = combined.engine.run(
-        exp.select(exp.Count(this=exp.Star()).as_("n"), f'COUNT(DISTINCT "{on}") AS d').from_(TABLE)
+        select({"n": count(), "d": exp.Count(this=exp.Distinct(expressions=[column(on)]))}, TABLE)
     ).to_pylist()[0]
     if len(set(rows.values())) != 1 or counted["n"] != counted["d"] or counted["n"] != combined.manifest.rows:
         told = ", ".join(f"{name!r}: {count:,} rows" for name, count in rows.items())

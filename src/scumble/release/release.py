@@ -4,7 +4,7 @@ import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +14,19 @@ from sqlglot import exp
 
 from scumble.core.channel import Channel
 from scumble.core.display import Card, Shown
-from scumble.core.errors import ChangedRelease, ParameterError, ReleaseError
-from scumble.engines.duckdb.engine import DuckDB
+from scumble.core.errors import ChangedRelease, ReleaseError
+from scumble.engines import demand_engine, open_engine
 from scumble.engines.engine import TABLE, Engine
-from scumble.forms.tuples.opened import counted_release
-from scumble.forms.tuples.totals import CountedRelease, ask_counts
+from scumble.engines.expressions import column as exp_column
+from scumble.engines.expressions import count, number, select, total
+from scumble.forms import form, form_of
+from scumble.forms.form import PART
 from scumble.mechanisms.facts import Terms
-from scumble.query.answer import ask
-from scumble.query.coarse import Coarse, ask_coarse
+from scumble.query.ask import ask
+from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
+from scumble.query.rewrites import Recoding
 from scumble.release import describe
 from scumble.release.manifest import Manifest, read_manifest
 from scumble.release.records import FileRecord, number_ends, representative
@@ -31,13 +34,20 @@ from scumble.release.terms import compared, terms_of
 
 DOUBTFUL = "DO NOT TRUST this release, its manifest claims what does not follow from it:"
 
+if TYPE_CHECKING:
+    from scumble.engines import Choice
+
 
 class Release(Shown):
     """A published table that answers questions."""
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
+    def __init__(self, path: Path, manifest: Manifest, engine: "Choice" = None) -> None:
+        demand_engine(engine)
         self.path = path
         self.manifest = manifest
+        self.prepared: dict[str, Any] = {}
+        """What its form made of the tables for earlier questions."""
+        self.choice = engine
 
     def query(self, sql: str, *, level: Any = 0.95, method: str = "unbiased") -> Estimates:
         """The answer to a SELECT over the table `release`, each aggregate with its standard error and interval.
@@ -45,8 +55,10 @@ class Release(Shown):
         level   how often an interval holds the truth
         method  "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
         """
-        merged = {c.name: ends for c in self.manifest.columns if c.merged and (ends := number_ends(c.merged))}
-        answer = ask_coarse(sql, self._asked, self.coarse, partial(self._ask, level=level, method=method), merged)
+        own = form(form_of(self.manifest))
+        answer = ask(
+            sql, own.columns(self), self.recoding, lambda query: own.answer(self, query, level, method), own.BESIDE
+        )
         answer.notes[:0] = [f"{DOUBTFUL} {doubt}" for doubt in self.doubts[:1]]
         return answer
 
@@ -63,70 +75,21 @@ class Release(Shown):
         except ReleaseError as error:
             return [str(error)]
 
-    def _ask(self, sql: str, level: Any, method: str) -> Estimates:
-        if self.manifest.counted is not None:
-            return self._count(sql, level, method)
-        if self.manifest.joint:
-            from scumble.forms.rows.joint import ask_joint
-
-            return ask_joint(sql, self.published, self.engine, level, method)
-        return ask(sql, self.published, self.engine, level, method)
-
-    @property
-    def _asked(self) -> list[str]:
-        """The columns that a question may name: of groups, those that they are made of."""
-        return list(dict.fromkeys(column.of or column.name for column in self.manifest.columns))
-
     @cached_property
     def coarse(self) -> dict[str, Coarse]:
         """The columns whose values stand for several of the table."""
         named = {column.of or column.name: column for column in self.manifest.columns}
         return {name: Coarse(name, c.coarsened, c.type) for name, c in named.items() if c.coarsened is not None}
 
-    def _count(self, sql: str, level: Any, method: str) -> Estimates:
-        assert self.manifest.counted is not None
-        baselines = {
-            "anatomy": self._ask_anatomy,
-            "generalized": self._ask_generalized,
-            "alpha_beta": self._ask_alpha_beta,
-        }
-        baseline = baselines.get(self.manifest.counted.matrix)
-        if method != "unbiased":
-            told = "counted tuples" if baseline is None else self.manifest.mechanism
-            raise ParameterError(f"a release of {told} is asked by the method unbiased, not by {method!r}")
-        return ask_counts(sql, self._counted, level) if baseline is None else baseline(sql, level)
-
     @cached_property
-    def _counted(self) -> CountedRelease:
-        return counted_release(self.path, self.manifest)
-
-    def _ask_anatomy(self, sql: str, level: Any) -> Estimates:
-        from scumble.forms.buckets.totals import ask_anatomy
-
-        return ask_anatomy(sql, self._buckets, level)
-
-    @cached_property
-    def _buckets(self) -> Any:
-        from scumble.engines.duckdb.buckets import Buckets
-
-        rows, values = (self.counted_files(name) for name in ("rows", "values"))
-        return Buckets(rows, values, [*self.manifest.public, str(self.manifest.role("apart"))])
-
-    def _ask_generalized(self, sql: str, level: Any) -> Estimates:
-        from scumble.forms.boxes.opened import boxes_of
-        from scumble.forms.boxes.totals import ask_generalized
-
-        return ask_generalized(sql, boxes_of(self.path, self.manifest), level)
-
-    def _ask_alpha_beta(self, sql: str, level: Any) -> Estimates:
-        from scumble.forms.tuple_set.totals import ask_alpha_beta
-
-        record = self.manifest.counted
-        if record is None or record.alpha is None or record.beta is None:
-            raise ReleaseError("the manifest does not say alpha and beta; get the release again from its publisher")
-        kinds = {column.name: column.type for column in self.manifest.columns}
-        domains = {name: each.domain(kinds[name]) for name, each in (record.domains or {}).items()}
-        return ask_alpha_beta(sql, domains, record.alpha, record.beta, self.engine, level)
+    def recoding(self) -> Recoding:
+        """What became of the values of columns before publishing, coins apart."""
+        merged = {c.name: c.merged for c in self.manifest.columns if c.merged}
+        return Recoding(
+            self.coarse,
+            {name: partial(representative, records) for name, records in merged.items()},
+            {name: ends for name, records in merged.items() if (ends := number_ends(records))},
+        )
 
     def counted_files(self, name: str) -> list[Path]:
         """The files of one of several tables."""
@@ -158,7 +121,7 @@ class Release(Shown):
         if not columns:
             return int(self.manifest.rows == 1)
         alone = exp.select("1").from_(TABLE).group_by(*columns).having("COUNT(*) = 1")
-        counted = self.engine.run(exp.select("COUNT(*) AS n").from_(alone.subquery("alone")))
+        counted = self.engine.run(select({"n": count()}, alone.subquery("alone")))
         return int(counted.column("n")[0].as_py())
 
     @cached_property
@@ -167,7 +130,15 @@ class Release(Shown):
         return self._make_engine()
 
     def _make_engine(self) -> Engine:
-        return DuckDB([self.path / path for path in self.manifest.rows_in])
+        return open_engine(self.tables, self.choice)
+
+    @property
+    def tables(self) -> dict[str, list[Path]]:
+        """The files of each table that an engine is opened on: the rows, and where there are several tables each of them."""
+        several = (self.manifest.counted.tables if self.manifest.counted is not None else None) or []
+        rows = several[0].files if several else self.manifest.data
+        named = {TABLE: rows, **{PART.format(table.name): table.files for table in several}}
+        return {name: [self.path / file for file in files] for name, files in named.items()}
 
     @cached_property
     def strata(self) -> list[dict[str, Channel]]:
@@ -180,15 +151,12 @@ class Release(Shown):
         """How often each value of a perturbed column is published, in each stratum."""
         domain, stratum = self.manifest.domains[name], self.manifest.role("stratum")
         column = self.manifest.column(name)
-        keys = [exp.column(name, quoted=True).as_("y")]
-        keys.append(exp.column(stratum, quoted=True).as_("z") if stratum else exp.Literal.number(0).as_("z"))
-        copies = self.manifest.role("copies")
-        once = f'CAST(ROUND(SUM(1.0 / "{copies}")) AS BIGINT) AS n' if copies else "COUNT(*) AS n"
-        lines = self.engine.run(exp.select(*keys, once).from_(TABLE).group_by("1", "2"))
+        keys = {"y": exp_column(name), "z": exp_column(stratum) if stratum else number(0)}
+        lines = self.engine.run(select({**keys, "n": _rows_drawn(self.manifest.role("copies"))}, TABLE, (), 2))
         codes = domain.encode(lines.column("y").combine_chunks(), name)
         counts = np.zeros((len(column.records) if column else 1, domain.size), dtype=np.int64)
         places = lines.column("z").combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp)
-        counts[places, codes] = lines.column("n").combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
+        counts[places, codes] = np.rint(lines.column("n").to_numpy())
         return counts
 
     @cached_property
@@ -204,7 +172,6 @@ class Release(Shown):
             manifest.role("weight"),
             manifest.role("copies"),
             manifest.sampling.least if manifest.sampling is not None else None,
-            {c.name: partial(representative, c.merged) for c in manifest.columns if c.merged},
             whole=manifest.rows if any(r.replace == "published" for c in manifest.columns for r in c.records) else 0,
             permuted=manifest.mechanism == "swapped",
         )
@@ -222,15 +189,23 @@ class Release(Shown):
         return f"<Release {self.path.name}: {self.manifest.rows:,} rows, {self.manifest.mechanism}, perturbed: {perturbed}>"
 
 
-def open_release(path: str | Path) -> Release:
+def _rows_drawn(copies: str | None) -> exp.Expression:
+    """How many rows were drawn, where a column says how often each of them stands in the table."""
+    if copies is None:
+        return count()
+    return total(exp.Div(this=exp.Literal.number("1.0"), expression=exp_column(copies)))
+
+
+def open_release(path: str | Path, engine: "Choice" = None) -> Release:
     """The release in a folder; its manifest and every file are checked against their hashes."""
+    demand_engine(engine)
     folder = Path(path)
     manifest = read_manifest(folder)
     with ThreadPoolExecutor() as pool:
         for problem in pool.map(lambda file: changed(folder, file), manifest.files):
             if problem:
                 raise ChangedRelease(problem)
-    return Release(folder, manifest)
+    return Release(folder, manifest, engine)
 
 
 def changed(folder: Path, file: FileRecord) -> str | None:

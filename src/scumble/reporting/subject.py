@@ -13,10 +13,11 @@ from sqlglot import exp
 from scumble.auditing import Finding, audit
 from scumble.core.domain import Domain
 from scumble.core.errors import InputError
-from scumble.engines.duckdb.engine import exact
+from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
 from scumble.mechanisms.facts import Terms
 from scumble.query.estimates import Estimate, Estimates
+from scumble.query.parse import sql_of
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 from scumble.release.verify import Check, verify
@@ -114,7 +115,7 @@ class Subject:
         self, groups: Sequence[exp.Expression], where: exp.Expression | None = None, method: str = "unbiased"
     ) -> Estimates:
         """COUNT(*) AS n of the release, by groups g0, g1, ..."""
-        return self.release.query(_count(groups, where).sql(dialect="duckdb"), method=method)
+        return self.release.query(sql_of(_count(groups, where)), method=method)
 
     def count(self, where: exp.Expression | None) -> Estimate:
         """One count."""
@@ -124,7 +125,7 @@ class Subject:
         """Counts of the raw table by groups."""
         if self.truth is None:
             return None
-        rows = exact(_count(groups, where).sql(dialect="duckdb"), self.truth).to_pylist()
+        rows = open_engine({TABLE: self.truth}).run(_count(groups, where)).to_pylist()
         return {tuple(row[f"g{i}"] for i in range(len(groups))): float(row["n"]) for row in rows}
 
     def published(self, groups: Sequence[exp.Expression], most: int) -> Counts | None:

@@ -13,6 +13,7 @@ import duckdb
 from sqlglot import exp
 
 from scumble.core.errors import QueryError
+from scumble.engines.sql import quoted
 
 KINDS = {"numbers": "INT|DOUBLE|FLOAT|DECIMAL|REAL", "text": "CHAR|ENUM", "dates": "DATE|TIMESTAMP"}
 """What a column holds, and the engine's types for it."""
@@ -20,22 +21,24 @@ KINDS = {"numbers": "INT|DOUBLE|FLOAT|DECIMAL|REAL", "text": "CHAR|ENUM", "dates
 COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
 
 
-def refusal(
-    error: Exception,
-    connection: duckdb.DuckDBPyConnection,
-    tables: Iterable[str],
-    asked: Iterable[exp.Expression | None],
-) -> QueryError:
-    """The error to raise: about the first part of the question that does not fit its column, or what the engine says."""
-    kinds = {name: kind for table in tables for name, kind, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
-    held = {name: _kind(kind) for name, kind in kinds.items()}
-    for part in asked:
-        for node in part.walk() if part is not None else ():
-            told = _misfit(node, held)
-            if told is not None:
-                return QueryError(told)
+def refusal(error: Exception, connection: duckdb.DuckDBPyConnection, statement: exp.Expression) -> QueryError:
+    """The error to raise: about the first part of the statement that does not fit its column, or what the engine says."""
+    held = _held(connection, {table.name for table in statement.find_all(exp.Table)})
+    told = next((each for node in statement.walk() if (each := _misfit(node, held)) is not None), None)
     said = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", str(error).splitlines()[0])
-    return QueryError(f"the question cannot be computed: {said}")
+    return QueryError(told or f"the question cannot be computed: {said}")
+
+
+def _held(connection: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> dict[str, str]:
+    """What the columns of those tables hold that the connection knows: a statement names parts of its own, too."""
+    held: dict[str, str] = {}
+    for table in sorted(tables):
+        try:
+            found = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
+        except duckdb.CatalogException:
+            continue
+        held |= {name: _kind(kind) for name, kind, *_ in found}
+    return held
 
 
 def _kind(engine_type: str) -> str:

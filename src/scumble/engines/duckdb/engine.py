@@ -16,8 +16,9 @@ from scumble.engines.duckdb.complaint import refusal
 from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.decimals import decimal_commas
 from scumble.engines.duckdb.interruptible import arrow
+from scumble.engines.duckdb.lookup import with_lookups
 from scumble.engines.duckdb.tally import tally
-from scumble.engines.engine import TABLE, Axis, truth_case
+from scumble.engines.engine import TABLE, Axis, Predicates, Rows, Tables, truths_by_statement
 from scumble.engines.sql import literal, parquet, quoted
 
 EngineError = duckdb.Error
@@ -74,59 +75,43 @@ def exact(sql: str, raw: pa.Table) -> pa.Table:
 
 
 class DuckDB:
-    """An in-memory connection with one view on the files of a release."""
+    """An in-memory connection that knows the tables of a release."""
 
     dialect = "duckdb"
 
-    def __init__(self, files: Sequence[Path], *more: Sequence[Path], on: str | None = None) -> None:
+    def __init__(self, tables: Tables) -> None:
         self._connection = connect()
-        sources = [parquet(each) for each in (files, *more)]
-        if on is None:
-            whole = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
-        else:
-            joins = "".join(
-                f" JOIN {source} AS part{i} USING ({quoted(on)})" for i, source in enumerate(sources[1:], 1)
-            )
-            whole = f"SELECT * FROM {sources[0]} AS part0{joins}"
-        self._connection.execute(f"CREATE VIEW {TABLE} AS {whole}")
-        self._files = [file for each in (files, *more) for file in each] if on is None else None
+        for name, rows in tables.items():
+            self._open(name, rows)
+        rows = tables.get(TABLE)
+        self._files = list(rows) if isinstance(rows, Sequence) else None
 
-    def run(self, statement: exp.Expression) -> pa.Table:
+    def _open(self, name: str, rows: Rows) -> None:
+        if isinstance(rows, pa.Table):
+            self.register(name, rows)
+            return
+        source = rows.sql(dialect=self.dialect) if isinstance(rows, exp.Query) else f"SELECT * FROM {parquet(rows)}"
+        self._connection.execute(f"CREATE VIEW {quoted(name)} AS {source}")
+
+    def run(self, statement: exp.Query) -> pa.Table:
         """The result of a statement as Arrow."""
-        return self._arrow(statement.sql(dialect=self.dialect), [TABLE], [statement])
-
-    def truths(self, asked: Sequence[tuple[exp.Expression, str, pa.Array]]) -> list[npt.NDArray[np.int8]]:
-        """Evaluates each predicate on a table of its domain's values, all in one statement."""
-        parts, start = [], 0
-        for i, (predicate, column, values) in enumerate(asked):
-            places = pa.array(np.arange(start, start := start + len(values)))
-            self._connection.register(f"scumble_domain_{i}", pa.table([values, places], [column, "scumble place"]))
-            case = truth_case(predicate).sql(dialect=self.dialect)
-            parts.append(f'SELECT "scumble place", CAST({case} AS TINYINT) AS truth FROM scumble_domain_{i}')
         try:
-            tables = [f"scumble_domain_{i}" for i in range(len(asked))]
-            result = self._arrow(" UNION ALL ".join(parts) + " ORDER BY 1", tables, [each for each, _, _ in asked])
-        finally:
-            for i in range(len(asked)):
-                self._connection.unregister(f"scumble_domain_{i}")
-        every = np.asarray(result.column(1).combine_chunks().to_numpy(zero_copy_only=False))
-        return np.split(every, np.cumsum([len(values) for _, _, values in asked])[:-1])
+            return arrow(self._connection, with_lookups(statement).sql(dialect=self.dialect))
+        except duckdb.Error as error:
+            raise refusal(error, self._connection, statement) from None
+
+    def register(self, name: str, table: pa.Table) -> None:
+        """Makes a table in memory known, in one piece: sums over several are added in any order, and so differ in the last digit."""
+        self._connection.register(name, table.combine_chunks())
+
+    def unregister(self, name: str) -> None:
+        """Forgets it."""
+        self._connection.unregister(name)
+
+    def truths(self, asked: Predicates) -> list[npt.NDArray[np.int8]]:
+        """Evaluates each predicate on a table of its domain's values, all in one statement."""
+        return truths_by_statement(self, asked)
 
     def tally(self, axes: Sequence[Axis]) -> npt.NDArray[np.int64] | None:
         """Counts of cells without a statement; not of joined files, and where a look into the files does not do."""
         return tally(self._files, axes) if self._files is not None else None
-
-    def _arrow(self, sql: str, tables: Sequence[str], asked: Sequence[exp.Expression]) -> pa.Table:
-        try:
-            return arrow(self._connection, sql)
-        except duckdb.Error as error:
-            raise refusal(error, self._connection, tables, asked) from None
-
-
-class Memory(DuckDB):
-    """The same over a table in memory: what a publisher asks before publishing."""
-
-    def __init__(self, raw: pa.Table) -> None:
-        self._connection = connect()
-        self._connection.register(TABLE, raw)
-        self._files = None

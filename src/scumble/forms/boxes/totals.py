@@ -13,58 +13,50 @@ independently: n_g f (1 - f) s_g.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from sqlglot import exp
 
 from scumble.core.channel import Channel
-from scumble.core.domain import Domain
 from scumble.core.errors import QueryError
 from scumble.core.parameters import confidence
-from scumble.engines.duckdb.boxes import Part, Side, box_sums
-from scumble.engines.duckdb.engine import Memory
-from scumble.forms.rows.joint import Cell, Keys, cell_columns, cell_counts, named
-from scumble.query.answer import arranged
+from scumble.engines.engine import Engine, registered
+from scumble.engines.expressions import column
+from scumble.forms.boxes.opened import Boxes, boxes_of, prepared
+from scumble.forms.boxes.statement import Part, box_sums
+from scumble.forms.form import Opened, demand_unbiased
+from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
+from scumble.query.groups import Cell, Keys, cell_columns, cell_counts, demand_counts, keys_of, named, parts_of
 from scumble.query.normalize import conjuncts
-from scumble.query.parse import Query, parse
+from scumble.query.parse import BESIDE as BESIDE
+from scumble.query.parse import Query, sql_of
+
+DOMAIN = "scumble_domain"
+"""The table of the values of the sensitive column."""
 
 NOTE = "the rows of a group are taken as lying evenly in its box, whatever their sensitive value; where they do not, the estimate is off by what the interval does not cover"
 
 Vector = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Boxes:
-    """What the query layer has to know of the release."""
-
-    files: Sequence[Path]
-    sides: Sequence[Side]
-    size: str
-    name: str
-    domain: Domain
-    channel: Channel
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the table that a question may name."""
-        return [*(side.name for side in self.sides), self.name]
+def columns(release: Opened) -> list[str]:
+    """The columns of the table, whatever is published in their place."""
+    return boxes_of(release).columns
 
 
-def ask_generalized(sql: str, boxes: Boxes, level: Any) -> Estimates:
+def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     """The answer to COUNT(*) with WHERE and GROUP BY."""
-    share = confidence(level)
-    query = parse(sql, boxes.columns)
-    _demand_counts(query, boxes.name)
+    demand_unbiased(method, release.manifest.mechanism)
+    share, boxes = confidence(level), boxes_of(release)
+    demand_counts(query, "perturbed_generalization")
+    _demand_apart(query, boxes.name)
     hidden, public = _split(query, boxes)
-    phis = _weights(boxes, *hidden)
-    lines = box_sums(boxes.files, boxes.size, boxes.name, public)
+    phis = _weights(boxes, release.engine, *hidden)
+    lines = box_sums(release.engine, *prepared(release, boxes), public)
     keys = [name for part in public for name in part.keys]
     sums = _by_cell(lines, keys, boxes)
     least = {b: _least_variance(boxes.channel, phi) for b, phi in phis.items()}
@@ -74,25 +66,21 @@ def ask_generalized(sql: str, boxes: Boxes, level: Any) -> Estimates:
     reach = NormalDist().inv_cdf(0.5 + share / 2) * se
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "boxes") for a in query.aggregates]
     names = [output.name for output in query.outputs]
-    notes = [NOTE] if public else []
-    return arranged(Estimates(names, cell_columns(query, [a + b for a, b in cells]), estimates, share, notes), query)
+    found = Estimates(names, cell_columns(query, [a + b for a, b in cells]), estimates, share, [])
+    return Answer(found, lambda shown: [NOTE] if public else [])
 
 
-def _demand_counts(query: Query, name: str) -> None:
-    for aggregate in query.aggregates:
-        if aggregate.kind != "count" or aggregate.value is not None:
-            raise QueryError(f"a release of perturbed_generalization answers COUNT(*), and not {aggregate.name!r}")
-    for part in [*(group.expression for group in query.groups), *conjuncts(query.where)]:
+def _demand_apart(query: Query, name: str) -> None:
+    for part in parts_of(query):
         if len(named([part])) > 1 and name in named([part]):
             raise QueryError(
-                f"{part.sql(dialect='duckdb')} mixes {name!r}, which is perturbed, with public columns, which are boxes; ask for them by AND"
+                f"{sql_of(part)} mixes {name!r}, which is perturbed, with public columns, which are boxes; ask for them by AND"
             )
 
 
 def _split(query: Query, boxes: Boxes) -> tuple[tuple[Keys, list[Any]], list[Part]]:
     """Keys and conditions of the sensitive column, and those of public columns in parts that share none."""
-    keys = {f"g{i}": group.expression for i, group in enumerate(query.groups)}
-    conditions = conjuncts(query.where)
+    keys, conditions = keys_of(query), conjuncts(query.where)
 
     def about(names: set[str]) -> tuple[Keys, list[Any]]:
         own = {key: e for key, e in keys.items() if named([e]) <= names}
@@ -119,13 +107,14 @@ def _connected(sets: Sequence[set[str]]) -> list[set[str]]:
     return found[::-1]
 
 
-def _weights(boxes: Boxes, keys: Keys, conditions: Sequence[Any]) -> dict[Cell, Vector]:
+def _weights(boxes: Boxes, engine: Engine, keys: Keys, conditions: Sequence[Any]) -> dict[Cell, Vector]:
     """The debias weights of each group of the sensitive column, by published value."""
     if not keys and not conditions:
         return {(): np.ones(boxes.domain.size)}
     values, place = boxes.domain.values, "scumble place"
-    engine = Memory(pa.table({boxes.name: values, place: np.arange(len(values))}))
-    counts = cell_counts(engine, {**keys, place: exp.column(place, quoted=True)}, conditions)
+    domain = pa.table({boxes.name: values, place: np.arange(len(values))})
+    with registered(engine, {DOMAIN: domain}):
+        counts = cell_counts(engine, {**keys, place: column(place)}, conditions, DOMAIN)
     found: dict[Cell, Vector] = {}
     for (*cell, (_, code)), count in counts.items():
         found.setdefault(tuple(cell), np.zeros(len(values)))[code] = count

@@ -9,14 +9,15 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from scumble.core.errors import QueryError
 from scumble.core.parameters import confidence
-from scumble.engines.duckdb.buckets import Buckets
-from scumble.query.answer import arranged
+from scumble.forms.buckets.pairs import prepare, sums
+from scumble.forms.form import Opened, demand_unbiased
+from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
-from scumble.query.parse import Group, parse
+from scumble.query.groups import demand_counts, keys_of, line_columns, ordered
+from scumble.query.parse import BESIDE as BESIDE
+from scumble.query.parse import Query
 
 NOTE = (
     "the interval takes the values of a bucket as dealt at random among its rows; a condition on public columns that follow the value is estimated with a "
@@ -24,19 +25,22 @@ NOTE = (
 )
 
 
-def ask_anatomy(sql: str, buckets: Buckets, level: Any) -> Estimates:
+def columns(release: Opened) -> list[str]:
+    """The public columns, and the one whose values were published apart."""
+    return [*release.manifest.public, str(release.manifest.role("apart"))]
+
+
+def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     """The answer to COUNT(*) with WHERE and GROUP BY."""
+    demand_unbiased(method, release.manifest.mechanism)
     share = confidence(level)
-    query = parse(sql, buckets.columns)
-    for aggregate in query.aggregates:
-        if aggregate.kind != "count" or aggregate.value is not None:
-            raise QueryError(f"a release of anatomy answers COUNT(*), and not {aggregate.name!r}")
-    places = {group.expression: f"g{i}" for i, group in enumerate(query.groups)}
-    found = buckets.sums([(name, e) for e, name in places.items()], query.where)
+    demand_counts(query, "anatomy")
+    prepare(release)
+    keys = keys_of(query)
+    found = ordered(release.engine.run(sums(columns(release), keys, query.where)), list(keys))
     value, variance = (np.nan_to_num(found.column(n).to_numpy().astype(np.float64)) for n in ("v", "s"))
     se = np.sqrt(np.where(variance > 1e-9 * (1 + value), variance, 0))
     reach = NormalDist().inv_cdf(0.5 + share / 2) * se
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "buckets") for a in query.aggregates]
-    groups = {o.name: found.column(places[o.expression]) for o in query.outputs if isinstance(o, Group)}
     names = [output.name for output in query.outputs]
-    return arranged(Estimates(names, pa.table(groups), estimates, share, [NOTE]), query)
+    return Answer(Estimates(names, line_columns(query, found), estimates, share, []), lambda shown: [NOTE])

@@ -10,42 +10,62 @@ from typing import Any
 import numpy as np
 
 from scumble.core.domain import Domain
-from scumble.core.errors import QueryError
+from scumble.core.errors import ReleaseError
 from scumble.core.parameters import confidence
-from scumble.engines.duckdb.engine import Memory
-from scumble.engines.engine import Engine
-from scumble.forms.rows.joint import Cell, cell_columns, cell_counts, combinations, named
+from scumble.engines.engine import registered
+from scumble.forms.form import Opened, demand_unbiased
 from scumble.mechanisms.alpha_beta.plan import AlphaBeta
-from scumble.query.answer import arranged
+from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
+from scumble.query.groups import Cell, cell_columns, cell_counts, combinations, demand_counts, keys_of, named
 from scumble.query.normalize import conjuncts
-from scumble.query.parse import parse
+from scumble.query.parse import BESIDE as BESIDE
+from scumble.query.parse import Query
 
 NOTE = "the table is a set of tuples, and the estimate counts different ones"
 
+WAY_OUT = "ask about fewer columns at once"
 
-def ask_alpha_beta(
-    sql: str, domains: dict[str, Domain], alpha: float, beta: float, engine: Engine, level: Any
-) -> Estimates:
+DOMAIN = "scumble_combinations"
+"""The table of all that the columns of a question can be."""
+
+
+def columns(release: Opened) -> list[str]:
+    """All columns of the tuples."""
+    return list(release.manifest.counted.domains or {})
+
+
+def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     """The answer to COUNT(*) with WHERE and GROUP BY, for every group of the domain."""
-    share = confidence(level)
-    query = parse(sql, list(domains))
-    for aggregate in query.aggregates:
-        if aggregate.kind != "count" or aggregate.value is not None:
-            raise QueryError(f"a release of alpha_beta answers COUNT(*), and not {aggregate.name!r}")
-    keys = {f"g{i}": group.expression for i, group in enumerate(query.groups)}
-    conditions = conjuncts(query.where)
+    demand_unbiased(method, release.manifest.mechanism)
+    share, domains = confidence(level), _domains(release)
+    demand_counts(query, "alpha_beta")
+    keys, conditions = keys_of(query), conjuncts(query.where)
     asked = named([*keys.values(), *conditions]) or {next(iter(domains))}
     touched = {name: domain for name, domain in domains.items() if name in asked}
-    cells = cell_counts(Memory(combinations(touched)), keys, conditions)
+    with registered(release.engine, {DOMAIN: combinations(touched, WAY_OUT)}):
+        cells = cell_counts(release.engine, keys, conditions, DOMAIN)
     rest = float(np.prod([float(domain.size) for name, domain in domains.items() if name not in touched]))
-    seen = cell_counts(engine, keys, conditions)
-    made = AlphaBeta(tuple(domain.size for domain in domains.values()), alpha, beta)
-    value, se = _estimated(made, list(cells), [count * rest for count in cells.values()], seen)
+    seen = cell_counts(release.engine, keys, conditions)
+    value, se = _estimated(_made(release, domains), list(cells), [count * rest for count in cells.values()], seen)
     reach = NormalDist().inv_cdf(0.5 + share / 2) * se
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "unbiased") for a in query.aggregates]
     names = [output.name for output in query.outputs]
-    return arranged(Estimates(names, cell_columns(query, list(cells)), estimates, share, [NOTE]), query)
+    lines = Estimates(names, cell_columns(query, list(cells)), estimates, share, [])
+    return Answer(lines, lambda shown: [NOTE])
+
+
+def _domains(release: Opened) -> dict[str, Domain]:
+    kinds = {column.name: column.type for column in release.manifest.columns}
+    records = release.manifest.counted.domains or {}
+    return {name: record.domain(kinds[name]) for name, record in records.items()}
+
+
+def _made(release: Opened, domains: dict[str, Domain]) -> AlphaBeta:
+    record = release.manifest.counted
+    if record.alpha is None or record.beta is None:
+        raise ReleaseError("the manifest does not say alpha and beta; get the release again from its publisher")
+    return AlphaBeta(tuple(domain.size for domain in domains.values()), record.alpha, record.beta)
 
 
 def _estimated(made: AlphaBeta, cells: Sequence[Cell], sizes: Sequence[float], seen: dict[Cell, int]) -> Any:

@@ -5,7 +5,7 @@ A tuple has m rows that count and their sum y, which is m itself where rows are 
     less(R) = sum of (y - R m) e
 
 is what an average R leaves: its variance and the powers of its weights are polynomials in R of the sums that the engine has
-taken (engines/counted.py), of d = y - a m with a constant a in the middle of the values, so that little is lost by subtracting.
+taken (statement.py), of d = y - a m with a constant a in the middle of the values, so that little is lost by subtracting.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from math import comb
 
 import numpy as np
 
-from scumble.engines.duckdb.tuples import Summed
 from scumble.forms.tuples.linear import Floats, Linear
+from scumble.forms.tuples.statement import Summed
 from scumble.query.moments import Moments, Ratio
 
 

@@ -2,87 +2,58 @@
 
 A tuple is published X times. The rows that it truly stands for are estimated by X where X > k and by k - r/(1-r) where X = k, with variance
 2r/(1-r)^2 and r/(1-r)^2 (`ClampedCounts.estimate`): unbiased, given which tuples were published. COUNT, SUM and AVG are sums of these, of these
-times the value that a tuple has, and quotients of the two (query/counted_sums.py, query/counted_estimate.py).
+times the value that a tuple has, and quotients of the two (sums.py, estimate.py).
 
 What was suppressed cannot be estimated. Where the number of all rows is public, and for SUM and AVG what values they can have, it is bounded
-(query/suppressed.py).
+(suppressed.py).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.core.domain import Domain
 from scumble.core.errors import NotEstimable
 from scumble.core.parameters import confidence
-from scumble.engines.duckdb.tuples import CountedFiles, Rule, Summed
+from scumble.engines.engine import Engine
+from scumble.forms.form import Opened, demand_unbiased
+from scumble.forms.tuples.counting import CountedTuples, Rule, over_domain, pairs_of, tuples_of
 from scumble.forms.tuples.estimate import Known, estimate
+from scumble.forms.tuples.opened import CountedRelease, CountedTable, counted_release
+from scumble.forms.tuples.statement import Summed
 from scumble.forms.tuples.sums import Sums
 from scumble.forms.tuples.suppressed import Span, Whole
-from scumble.forms.tuples.values import possible, summed
+from scumble.forms.tuples.values import ends_of, possible, summed
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
-from scumble.query.answer import arranged
+from scumble.query.ask import Answer
 from scumble.query.estimates import Estimates
-from scumble.query.parse import Group, Query, parse
-
-
-@dataclass(frozen=True)
-class CountedTable:
-    """A published table: its attributes (columns, or items of transactions) and its files."""
-
-    name: str
-    attributes: Sequence[Any]
-    files: Sequence[Path]
-    rows: int = 0
-
-
-@dataclass(frozen=True)
-class CountedRelease:
-    """The tables of a release, and what was done to their counts."""
-
-    columns: Sequence[str]
-    tables: Sequence[CountedTable]
-    noise: ClampedCounts | None
-    """None: counts are exact."""
-    total: int | None
-    transactions: dict[str, str] | None
-    domains: dict[str, Domain] | None
-    """Where every tuple of the domain was counted."""
-    c_star: int
-    complete: bool = False
-    """Whether every row was published, as boxes are."""
-    declared: Mapping[str, Domain] = field(default_factory=dict)
-    """What values columns can have, where that was declared and not every tuple of them was counted."""
-    engines: dict[tuple[str, ...], "Counting"] = field(default_factory=dict, compare=False)
-    """What was set up for earlier questions, by the tables that were asked."""
-
-    def asked(self, tables: Sequence[CountedTable]) -> "Counting":
-        """The tuples of some of the tables, counted once for all questions."""
-        names = tuple(table.name for table in tables)
-        if names not in self.engines:
-            self.engines[names] = Counting.of(self, tables)
-        return self.engines[names]
+from scumble.query.groups import keys_of, line_columns
+from scumble.query.parse import Query
 
 
 @dataclass(frozen=True)
 class Counting:
     """Counted tuples, and what all of them together count."""
 
-    files: CountedFiles
+    tuples: CountedTuples
     all: Sums
 
     @classmethod
-    def of(cls, release: CountedRelease, tables: Sequence[CountedTable]) -> "Counting":
+    def of(cls, release: CountedRelease, tables: Sequence[CountedTable], engine: Engine) -> "Counting":
         """Counts the tuples of the tables."""
-        columns = release.columns if release.transactions else tables[0].attributes
-        held = [(table.files, table.attributes) for table in tables]
-        files = CountedFiles(held, list(columns), release.transactions, release.domains, _rule(release.noise))
-        return cls(files, _sums_of(files.sums([], None, [Summed()]), Summed(), 0))
+        if release.transactions is not None:
+            found = pairs_of(engine, {table.place: table.attributes for table in tables}, release.transactions)
+        else:
+            found = tuples_of(engine, tables[0].place, tables[0].attributes)
+        if release.domains is not None:
+            found = over_domain(found, {name: release.domains[name] for name in tables[0].attributes})
+        name = " ".join(["scumble counted", *(table.name for table in tables)])
+        engine.register(name, _rule(release.noise).applied(found))
+        tuples = CountedTuples(engine, name, release.transactions is not None)
+        return cls(tuples, _sums_of(tuples.sums({}, None, [Summed()]), Summed(), 0))
 
     @property
     def rows(self) -> float:
@@ -111,25 +82,51 @@ def _sums_of(found: pa.Table, of: Summed, place: int) -> Sums:
     return Sums(of, {n: x if n in ("least", "most") else np.nan_to_num(x) for n, x in sums.items()})
 
 
-def ask_counts(sql: str, release: CountedRelease, level: Any) -> Estimates:
+BESIDE = ("_se", "_low", "_high", "_bound", "_least")
+
+
+def columns(release: Opened) -> list[str]:
+    """All that were published."""
+    return [column.name for column in release.manifest.columns]
+
+
+def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     """The answer to COUNT, SUM and AVG with WHERE and GROUP BY."""
-    share = confidence(level)
-    query = parse(sql, release.columns, ("_se", "_low", "_high", "_bound", "_least"))
-    tables = _answering(query, release)
-    counting = release.asked(tables)
-    values = [summed(a, counting.files, query.where, release.complete) for a in query.aggregates]
+    demand_unbiased(method, "counted tuples")
+    share, counted = confidence(level), _opened(release)
+    tables = _answering(query, counted)
+    counting = _counting(release, counted, tables)
+    tuples, where = counting.tuples, query.where
+    ends = ends_of(query.aggregates, tuples, where)
+    values = [summed(a, ends, counted.complete) for a in query.aggregates]
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
-    keys = [(f"g{i}", group.expression) for i, group in enumerate(query.groups)]
-    found = counting.files.sums(keys, query.where, list(places))
-    spans = [possible(a, counting.files, query.where, release.declared) for a in query.aggregates]
-    known = _known(release, counting, share)
+    found = tuples.sums(keys_of(query), where, list(places))
+    spans = [possible(a, tuples, where, counted.declared, ends) for a in query.aggregates]
+    known = _known(counted, counting, share)
     estimates = [
         estimate(a, _sums_of(found, value, places[value]), span, known)
         for a, value, span in zip(query.aggregates, values, spans, strict=True)
     ]
     names = [output.name for output in query.outputs]
-    notes = [*_notes(release, tables, counting), *_boundless(query, spans, known, release)]
-    return arranged(Estimates(names, _groups(query, found), estimates, share, notes), query)
+    notes = [*_notes(counted, tables, counting), *_boundless(query, spans, known, counted)]
+    return Answer(Estimates(names, line_columns(query, found), estimates, share, []), lambda shown: notes)
+
+
+def _opened(release: Opened) -> CountedRelease:
+    """What is known of its tables, which is worked out once."""
+    if "counted" not in release.prepared:
+        release.prepared["counted"] = counted_release(release.manifest)
+    found: CountedRelease = release.prepared["counted"]
+    return found
+
+
+def _counting(release: Opened, counted: CountedRelease, tables: Sequence[CountedTable]) -> Counting:
+    """The tuples of some of the tables, counted once for all questions."""
+    name = "tuples of " + " ".join(table.name for table in tables)
+    if name not in release.prepared:
+        release.prepared[name] = Counting.of(counted, tables, release.engine)
+    found: Counting = release.prepared[name]
+    return found
 
 
 def _known(release: CountedRelease, counting: Counting, share: float) -> Known:
@@ -172,11 +169,6 @@ def _refuse_pseudonyms(query: Query, roles: dict[str, str]) -> None:
             f"{sorted(asked)[0]!r} numbers published copies anew and stands for nobody; ask about {roles['item']!r}"
             + (f" and {roles['value']!r}" if "value" in roles else "")
         )
-
-
-def _groups(query: Query, found: pa.Table) -> pa.Table:
-    places = {group.expression: f"g{i}" for i, group in enumerate(query.groups)}
-    return pa.table({o.name: found.column(places[o.expression]) for o in query.outputs if isinstance(o, Group)})
 
 
 def _notes(release: CountedRelease, tables: Sequence[CountedTable], counting: Counting) -> list[str]:

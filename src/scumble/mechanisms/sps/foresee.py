@@ -5,8 +5,9 @@ from functools import partial
 from scumble.mechanisms.plan import Profile
 from scumble.mechanisms.sps.plan import SamplePlan
 from scumble.mechanisms.sps.samples import samples_of
-from scumble.publishing.expected_rows import Rows
+from scumble.publishing.expected_rows import Rows, coarse_columns
 from scumble.query.compile import Published
+from scumble.query.rewrites import Recoding
 from scumble.release.records import number_ends, representative
 from scumble.sources.source import Table
 from scumble.spec.spec import Spec
@@ -26,7 +27,7 @@ def sampled_rows(table: Table, spec: Spec, found: Profile, plan: SamplePlan) -> 
         plan.channels,
         copies=weight,
         sample=plan.sampling.least,
-        merged=merged,
     )
     ends = {column: numbers for column, records in samples.merged.items() if (numbers := number_ends(records))}
-    return samples.rows(name, domain.values, weight), published, ends
+    recoding = Recoding(coarse_columns(table, spec), merged, ends)
+    return samples.rows(name, domain.values, weight), published, recoding

@@ -12,6 +12,7 @@ from scumble.core.errors import InputError
 from scumble.engines.engine import TABLE
 from scumble.evaluate import Measured, Truth, Workload, measure
 from scumble.evaluate.measured import Line
+from scumble.query.parse import LANGUAGE, sql_of
 from scumble.reporting.figure import figure
 from scumble.reporting.numbers import share, whole
 from scumble.reporting.plots.scatter import Point, scatter
@@ -90,7 +91,7 @@ def _measured(subject: Subject) -> Measured:
     sets = [*((name,) for name in names), *itertools.combinations(names, 2)]
     columns = [[exp.column(name, quoted=True) for name in each] for each in sets]
     counting = [exp.select(*each, exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by(*each) for each in columns]
-    workload = Workload.sql([each.sql(dialect="duckdb") for each in counting])
+    workload = Workload.sql([sql_of(each) for each in counting])
     return _answers(subject, workload) if base is None else measure(release, Truth(base, [], [], {}), workload)
 
 
@@ -137,7 +138,7 @@ def _columns(sql: str) -> int:
     """How many columns a question is about."""
     import sqlglot
 
-    return min(3, len({column.name for column in sqlglot.parse_one(sql, read="duckdb").find_all(exp.Column)}) or 1)
+    return min(3, len({column.name for column in sqlglot.parse_one(sql, read=LANGUAGE).find_all(exp.Column)}) or 1)
 
 
 def _from(points: list[Point]) -> float | None:

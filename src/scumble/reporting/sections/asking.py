@@ -1,11 +1,13 @@
 """How to ask the release: commands, Python, and SQL by hand, ready to copy."""
 
 import re
+from collections.abc import Container
 
 from sqlglot import exp
-from sqlglot.dialects import DuckDB
+from sqlglot.dialects import Dialect
 
 from scumble.engines.engine import TABLE
+from scumble.query.parse import LANGUAGE, sql_of
 from scumble.release.readme import readme
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject
@@ -40,7 +42,7 @@ def _question(subject: Subject) -> str:
     names = [*_fewest(subject), *subject.protected[:1]]
     columns = [exp.column(name, quoted=not _plain(name)) for name in names]
     query = exp.select(*columns, exp.Count(this=exp.Star()).as_("n")).from_(TABLE)
-    return str((query.group_by(*columns) if columns else query).sql(dialect="duckdb"))
+    return sql_of(query.group_by(*columns) if columns else query)
 
 
 def _fewest(subject: Subject) -> list[str]:
@@ -55,7 +57,12 @@ def _fewest(subject: Subject) -> list[str]:
 
 def _plain(name: str) -> bool:
     """Whether a name needs no quotes in SQL."""
-    return bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)) and name.upper() not in DuckDB.Tokenizer.KEYWORDS
+    return bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)) and name.upper() not in _keywords()
+
+
+def _keywords() -> Container[str]:
+    words: Container[str] = Dialect.get_or_raise(LANGUAGE).tokenizer_class.KEYWORDS
+    return words
 
 
 def _shell(sql: str) -> str:

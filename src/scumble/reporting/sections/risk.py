@@ -3,7 +3,7 @@
 import numpy as np
 from sqlglot import exp
 
-from scumble.engines.duckdb.engine import exact
+from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
 from scumble.privacy.rho import posteriors
 from scumble.reporting.figure import text
@@ -39,7 +39,7 @@ def _alone(subject: Subject) -> list[tuple[str, str, str, str]]:
         raw = pa.concat_tables([pa.table(batch) for batch in subject.raw.batches(names)], promote_options="default")
         columns = [exp.column(name, quoted=True) for name in names]
         alone = exp.select("1").from_(TABLE).group_by(*columns).having("COUNT(*) = 1")
-        counted = exact(exp.select("COUNT(*) AS n").from_(alone.subquery("alone")).sql(dialect="duckdb"), raw)
+        counted = open_engine({TABLE: raw}).run(exp.select("COUNT(*) AS n").from_(alone.subquery("alone")))
         before = counted.column("n")[0].as_py() / max(1, raw.num_rows)
     note = f"{', '.join(map(text, coarsened))} coarser" if coarsened else "public columns are published as they are"
     return [("Rows that are alone with the values of their public columns", share(before), share(after), note)]

@@ -1,0 +1,23 @@
+"""Questions to published rows, of which some columns were perturbed: by themselves, or several of them as one."""
+
+from typing import Any
+
+from scumble.forms.form import Opened
+from scumble.query.answer import answer_rows
+from scumble.query.ask import Answer
+from scumble.query.parse import BESIDE as BESIDE
+from scumble.query.parse import Query
+
+
+def columns(release: Opened) -> list[str]:
+    """All that were published."""
+    return [column.name for column in release.manifest.columns]
+
+
+def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
+    """The answer to COUNT, SUM and AVG with WHERE and GROUP BY."""
+    if release.manifest.joint:
+        from scumble.forms.rows.joint import answer_joint
+
+        return answer_joint(release, query, level, method)
+    return answer_rows(query, release.published, release.engine, level, method)

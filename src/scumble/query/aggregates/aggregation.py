@@ -1,0 +1,30 @@
+"""What an aggregate is: how it is read from a question, and how it is answered."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlglot import exp
+
+if TYPE_CHECKING:
+    from scumble.query.compile import Question
+    from scumble.query.estimates import Estimate
+    from scumble.query.parse import Aggregate
+    from scumble.query.reconstruct import Whole
+
+Kind = Literal["count", "sum", "avg"]
+"""The rows that have a value, the sum of a value, or the quotient of the two: what every form can tell."""
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """An aggregate, apart from what it is taken of."""
+
+    name: str
+    """What its column in the answer is called, before the names of the columns that it is about."""
+    kind: Kind
+    """What forms add up for it."""
+    read: Callable[[exp.Expression], exp.Expression | None]
+    """What it is taken of; None for all rows. What cannot be answered is a QueryError."""
+    of_rows: "Callable[[Aggregate, Question, Whole, float], Estimate]"
+    """The estimate from published rows, its interval of so many standard errors."""

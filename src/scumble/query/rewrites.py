@@ -1,0 +1,83 @@
+"""Questions in the values of the table, put in those that were published: a list of rules, each Query -> Query.
+
+A rule says what to know of its answer, and may have something to undo on it: helper columns, say, that nobody asked for.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scumble.query.coarse import Coarse, notes_of, numbers_in_steps
+from scumble.query.estimates import Estimates
+from scumble.query.merged import Ends, at_merged, notes_of_sums
+from scumble.query.middle import Spread, in_middles, put_together
+from scumble.query.parse import Query
+
+
+def _unchanged(answer: Estimates) -> Estimates:
+    return answer
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """What became of the values of columns before publishing, coins apart."""
+
+    coarse: Mapping[str, Coarse] = field(default_factory=dict)
+    """Columns whose values stand for several of the table, by a rule."""
+    merged: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """Columns of which values were put together: what a value is published as."""
+    ends: Mapping[str, Ends] = field(default_factory=dict)
+    """Those of them that have numbers: which ones a published number stands for."""
+
+    @property
+    def spreads(self) -> dict[str, Spread]:
+        """What published numbers stand for."""
+        found = {name: Spread(own.reach) for name, own in numbers_in_steps(self.coarse).items()}
+        for name, ends in self.ends.items():
+            further = tuple((low, high - low) for low, high in ends if high > low)
+            found[name] = Spread(found[name].reach if name in found else 0.0, further)
+        return found
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A question, what to know of its answer, and what is to be done to that."""
+
+    query: Query
+    notes: list[str] = field(default_factory=list)
+    undo: Callable[[Estimates], Estimates] = _unchanged
+
+
+def coarsened(query: Query, recoding: Recoding) -> Rewritten:
+    """Coarse columns are asked as they are; bounds and values that fall inside of a step are told."""
+    return Rewritten(query, notes_of(query, recoding.coarse))
+
+
+def merged(query: Query, recoding: Recoding) -> Rewritten:
+    """Values that were put together are asked for by the one that was published."""
+    changed, notes = at_merged(query, recoding.merged)
+    return Rewritten(changed, [*notes_of_sums(query, recoding.ends), *notes])
+
+
+def rounded(query: Query, recoding: Recoding) -> Rewritten:
+    """Numbers in steps are summed in the middles of these, and at both ends, to where the interval reaches."""
+    changed, ends = in_middles(query, recoding.spreads)
+    return Rewritten(changed, undo=lambda answer: put_together(answer, ends)) if ends else Rewritten(query)
+
+
+RULES: tuple[Callable[[Query, Recoding], Rewritten], ...] = (coarsened, merged, rounded)
+
+
+def rewritten(query: Query, recoding: Recoding) -> Rewritten:
+    """A question after all rules; what the last one did is undone first."""
+    whole = Rewritten(query)
+    for rule in RULES:
+        after = rule(whole.query, recoding)
+        whole = replace(after, notes=[*whole.notes, *after.notes], undo=_both(after.undo, whole.undo))
+    return whole
+
+
+def _both(
+    first: Callable[[Estimates], Estimates], then: Callable[[Estimates], Estimates]
+) -> Callable[[Estimates], Estimates]:
+    return lambda answer: then(first(answer))
