@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
-import scumble
 from scumble.auditing import audit
 from scumble.auditing.evidence.parts import Sum, Terms, worst
 from scumble.reporting import report
@@ -26,7 +26,7 @@ def table() -> pa.Table:
 @pytest.mark.parametrize("mechanism", ["uniform", "fine_grain"])
 def test_a_guess_that_is_always_right_is_audited(table: pa.Table, mechanism: str, tmp_path: Path) -> None:
     how = {"sensitive": "ill", "domains": {"ill": VALUES}, "rho1": "1/10", "rho2": "1/2"}
-    release = scumble.publish(table, mechanism=mechanism, seed=1, **how)
+    release = publish_openly(table, mechanism=mechanism, seed=1, **how)
     found = audit(release, table)
     assert found.passed
     assert all(0 <= each.low <= each.high <= 1 for each in found)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
+from naming import publish_openly
 from sqlglot import exp
 
 import scumble
@@ -151,7 +152,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, how in RELEASES.items():
         own = rows.drop_columns(how.get("drop", []))
         own = own.group_by(own.column_names).aggregate([]) if name == "tuple_set" else own
-        scumble.publish(own, folder / name, seed=3, **{key: value for key, value in how.items() if key != "drop"})
+        publish_openly(own, folder / name, seed=3, **{key: value for key, value in how.items() if key != "drop"})
     return {name: folder / name for name in RELEASES}
 
 
@@ -180,10 +181,10 @@ def test_engines_agree(
 def test_joined_and_stacked_releases_are_asked_by_any_engine(engine: str, tmp_path: Path) -> None:
     rows = table(300).append_column("id", pa.array(range(300)))
     how: dict[str, Any] = {"public": "id", "retain": 0.5, "seed": 1}
-    scumble.publish(
+    publish_openly(
         rows.select(["id", "disease"]), tmp_path / "a", sensitive="disease", domains={"disease": DISEASES}, **how
     )
-    scumble.publish(rows.select(["id", "town"]), tmp_path / "b", sensitive="town", domains={"town": TOWNS}, **how)
+    publish_openly(rows.select(["id", "town"]), tmp_path / "b", sensitive="town", domains={"town": TOWNS}, **how)
     joined = scumble.open(tmp_path / "a", tmp_path / "b", on="id", engine=engine)
     answer = joined.query("SELECT COUNT(*) AS n FROM release WHERE disease = 'flu' AND town = 'Ulm' AND id < 200")
     assert (
@@ -192,7 +193,7 @@ def test_joined_and_stacked_releases_are_asked_by_any_engine(engine: str, tmp_pa
         .query("SELECT COUNT(*) AS n FROM release WHERE disease = 'flu' AND town = 'Ulm' AND id < 200")
         .to_list()
     )
-    scumble.publish(
+    publish_openly(
         rows.select(["id", "disease"]),
         tmp_path / "c",
         sensitive="disease",

@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 
-import scumble
 from scumble.engines.duckdb import connection as engine
 from scumble.engines.duckdb.connection import connect, spilling_into
 
@@ -65,7 +65,7 @@ def test_publishing_spills_beside_the_release_and_asking_into_the_private_folder
     make = duckdb.connect
     monkeypatch.setattr(duckdb, "connect", noted)
     table = pa.table({"x": [0.5, 1.5] * 50})
-    release = scumble.publish(table, work / "r", mechanism="k_dgs", settings={"k": 2})
+    release = publish_openly(table, work / "r", mechanism="k_dgs", settings={"k": 2})
     beside = [place.relative_to(work).parts[0] for place in places]
     assert beside
     assert all(name.startswith(".r.") for name in beside)

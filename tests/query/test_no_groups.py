@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from naming import publish_openly
 from typer.testing import CliRunner
 
 import scumble
@@ -40,7 +41,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = pa.table({name: draw.choice(values, n) for name, values in columns.items()})
     folder = tmp_path_factory.mktemp("releases")
     for name, how in MECHANISMS.items():
-        scumble.publish(table, folder / name, mechanism=name, seed=1, **how)
+        publish_openly(table, folder / name, mechanism=name, seed=1, **how)
     return folder
 
 

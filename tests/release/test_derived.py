@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from forged import forged, restated
+from naming import publish_openly
 from test_verify import FULL, HOW
 from typer.testing import CliRunner
 
-import scumble
 from scumble.auditing import audit
 from scumble.cli import app
 from scumble.privacy import words
@@ -41,7 +41,7 @@ def made(patients: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Publis
         if name not in found:
             how = {key: value for key, value in GIVEN[name].items() if value is not None}
             rows = table.group_by(table.column_names).aggregate([]) if name == "alpha_beta" else table  # it is for sets
-            found[name] = scumble.publish(rows, folder / name, seed=3, **how)
+            found[name] = publish_openly(rows, folder / name, seed=3, **how)
         return found[name]
 
     return publish

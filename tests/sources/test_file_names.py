@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from naming import publish_openly
 
 import scumble
 from scumble.auditing import audit
@@ -48,7 +49,7 @@ def written(table: pa.Table, path: Path) -> Path:
 
 
 def published(table: Path, mechanism: str, out: Path | None = None) -> scumble.Release:
-    return scumble.publish(table, out, mechanism=mechanism, seed=1, **MECHANISMS[mechanism])
+    return publish_openly(table, out, mechanism=mechanism, seed=1, **MECHANISMS[mechanism])
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
