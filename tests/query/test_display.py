@@ -166,7 +166,7 @@ def test_a_plan_is_made_and_shown_without_publishing(patients: pa.Table) -> None
         assert "largest belief" in shown
         assert "standard error will be" in shown
     release = publish_openly(patients, rho1="1/10", rho2="1/2", **how)
-    assert plan.plan.guarantees == release.manifest.guarantees
+    assert plan.plan.guarantees == release.terms.guarantees
     assert "kept" in repr(plan.plan)
     with pytest.raises(TypeError, match="sensitve"):
         plan_openly(patients, sensitve="disease")
