@@ -3,6 +3,11 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from scumble.core.errors import TableError
+
+WILDCARDS = "[*?"
+"""What stands for other characters where an engine reads the name of a file."""
+
 
 def quoted(name: str) -> str:
     """A column's name.
@@ -31,10 +36,27 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(map(quoted, names))
 
 
-def parquet(files: Iterable[Path]) -> str:
-    """The rows of files.
+def literal(file: Path) -> str:
+    """A file's name, whole from the root, such that the engine takes it for this one file and for no pattern or address.
 
-    >>> print(parquet([Path("it's.parquet")]))
-    read_parquet(['it''s.parquet'])
+    >>> print(literal(Path("/data/survey[12]*.csv")))
+    /data/survey[[]12][*].csv
     """
-    return "read_parquet([" + ", ".join("'" + str(file).replace("'", "''") + "'" for file in files) + "])"
+    name = str(file.absolute())
+    if not set(WILDCARDS) & set(name):
+        return name
+    if "\\" in name:  # in a pattern it hides the next character, or parts folders: versions of the engine differ
+        raise TableError(
+            f"{name!r} has a backslash beside one of {' '.join(WILDCARDS)}, which cannot be read; rename it"
+        )
+    return "".join(f"[{each}]" if each in WILDCARDS else each for each in name)
+
+
+def parquet(files: Iterable[Path]) -> str:
+    """The rows of files, with the columns that they have themselves: a folder called year=2024 adds none.
+
+    >>> print(parquet([Path("/it's.parquet")]))
+    read_parquet(['/it''s.parquet'], hive_partitioning = false)
+    """
+    names = ", ".join("'" + literal(file).replace("'", "''") + "'" for file in files)
+    return f"read_parquet([{names}], hive_partitioning = false)"

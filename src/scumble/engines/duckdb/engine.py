@@ -17,7 +17,7 @@ from scumble.engines.duckdb.decimals import decimal_commas
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.duckdb.tally import tally
 from scumble.engines.engine import TABLE, Axis, truth_case
-from scumble.engines.sql import parquet, quoted
+from scumble.engines.sql import literal, parquet, quoted
 
 EngineError = duckdb.Error
 
@@ -32,16 +32,17 @@ def csv_relation(path: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
         if name not in names:
             raise TableError(f"column {name!r} is not in {path.name}{did_you_mean(name, names)}")
     shape: dict[str, Any] = {"header": True, "sep": separator, "quotechar": '"', "escapechar": '"', "skiprows": 0}
+    shape["hive_partitioning"] = False  # the columns are those of the file, whatever its folders are called
     connection = duckdb.connect(config=CONFIG)
     try:
         types = {"dtype": dict.fromkeys(text, "VARCHAR")} if text else {}
-        found = connection.read_csv(str(path), **shape, **types)
+        found = connection.read_csv(literal(path), **shape, **types)
         if separator != "," and decimal_commas(found, path, text):
-            return connection.read_csv(str(path), **shape, **types, decimal=",")
+            return connection.read_csv(literal(path), **shape, **types, decimal=",")
         return found
     except duckdb.InvalidInputException:
         # the detection of types does not say which line is wrong; plain reading does
-        plain = connection.read_csv(str(path), auto_detect=False, columns=dict.fromkeys(names, "VARCHAR"), **shape)
+        plain = connection.read_csv(literal(path), auto_detect=False, columns=dict.fromkeys(names, "VARCHAR"), **shape)
         plain.aggregate("COUNT(*)").fetchall()
         raise
 
