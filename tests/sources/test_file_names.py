@@ -12,8 +12,8 @@ import pytest
 
 import scumble
 from scumble.auditing import audit
-from scumble.engines.sql import literal
 from scumble.core.errors import TableError
+from scumble.engines.sql import literal
 from scumble.release.verify import verify
 
 NAMES = {"survey[12]": "survey1", "a*": "ab", "q?": "qq", "[!x]{1,2}": "y{1,2}"}

@@ -18,6 +18,7 @@ from scumble.core.atomic import whole_folder
 from scumble.core.domain import Domain, count_gaps
 from scumble.core.errors import NotOnGrid, ParameterError, ReleaseError, SchemaError, TableError
 from scumble.core.progress import Progress
+from scumble.engines.duckdb.connection import spilling_into
 from scumble.mechanisms import COUNTING, Plan, Profile
 from scumble.mechanisms import plan as make_plan
 from scumble.mechanisms.alpha_beta.publish import press_alpha_beta
@@ -173,7 +174,7 @@ def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: b
             f"coins by key need a declared domain for {found.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
         )
     plan = make_plan(found, spec)
-    with whole_folder(out, overwrite=overwrite) as folder:
+    with whole_folder(out, overwrite=overwrite) as folder, spilling_into(folder):
         job = Job(table, spec, found, plan, coinage, folder, progress or (lambda done, of: None))
         printed = PUBLISHERS[plan.mechanism](job)
         manifest = Manifest(

@@ -8,7 +8,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.engines.duckdb.complaint import refusal
-from scumble.engines.duckdb.engine import CONFIG
+from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.sql import listed, parquet
 
@@ -18,7 +18,7 @@ class Buckets:
 
     def __init__(self, rows: Sequence[Path], values: Sequence[Path], columns: Sequence[str]) -> None:
         self.columns = columns
-        self._connection = duckdb.connect(config=CONFIG)
+        self._connection = connect()
         self._connection.execute(
             f"""CREATE TEMP TABLE r AS SELECT *, row_number() OVER () AS "scumble r", COUNT(*) OVER (PARTITION BY bucket) AS "scumble n"
             FROM {parquet(rows)};

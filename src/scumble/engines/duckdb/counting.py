@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from scumble.core.errors import TableError
 from scumble.engines.duckdb.coded import coded_tuples
-from scumble.engines.duckdb.engine import CONFIG
+from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.sql import listed, parquet
 
@@ -36,7 +36,7 @@ def grouped(source: Sequence[Path] | pa.RecordBatchReader, columns: Sequence[str
 
 
 def _counted(source: Sequence[Path] | pa.RecordBatchReader, names: Sequence[str], which: str, problem: str) -> pa.Table:
-    with duckdb.connect(config=CONFIG) as connection:
+    with connect() as connection:
         if isinstance(source, pa.RecordBatchReader):
             connection.register("scumble_rows", source)
             place = "scumble_rows"
@@ -68,7 +68,7 @@ def rare_tuples(files: Sequence[Path], names: Sequence[str], k: int) -> tuple[in
 
 
 def _over_counts(asked: str, files: Sequence[Path], names: Sequence[str]) -> tuple[Any, ...]:
-    with duckdb.connect(config=CONFIG) as connection:
+    with connect() as connection:
         counted = f"SELECT COUNT(*) AS n FROM {parquet(files)} GROUP BY {listed(names)}"
         found: tuple[Any, ...] = connection.sql(f"SELECT {asked} FROM ({counted})").fetchall()[0]
     return found

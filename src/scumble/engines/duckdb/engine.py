@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from scumble.core.errors import TableError, did_you_mean
 from scumble.engines.duckdb.complaint import refusal
+from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.decimals import decimal_commas
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.duckdb.tally import tally
@@ -20,9 +21,6 @@ from scumble.engines.engine import TABLE, Axis, truth_case
 from scumble.engines.sql import literal, parquet, quoted
 
 EngineError = duckdb.Error
-
-CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-"""Nothing is fetched from outside."""
 
 
 def csv_relation(path: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
@@ -33,7 +31,7 @@ def csv_relation(path: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
             raise TableError(f"column {name!r} is not in {path.name}{did_you_mean(name, names)}")
     shape: dict[str, Any] = {"header": True, "sep": separator, "quotechar": '"', "escapechar": '"', "skiprows": 0}
     shape["hive_partitioning"] = False  # the columns are those of the file, whatever its folders are called
-    connection = duckdb.connect(config=CONFIG)
+    connection = connect()
     try:
         types = {"dtype": dict.fromkeys(text, "VARCHAR")} if text else {}
         found = connection.read_csv(literal(path), **shape, **types)
@@ -70,7 +68,7 @@ def demand_names(names: Sequence[str], source: str) -> None:
 
 def exact(sql: str, raw: pa.Table) -> pa.Table:
     """A question asked of the raw table, for comparison."""
-    with duckdb.connect(config=CONFIG) as connection:
+    with connect() as connection:
         connection.register(TABLE, raw)
         return arrow(connection, sql)
 
@@ -81,7 +79,7 @@ class DuckDB:
     dialect = "duckdb"
 
     def __init__(self, files: Sequence[Path], *more: Sequence[Path], on: str | None = None) -> None:
-        self._connection = duckdb.connect(config=CONFIG)
+        self._connection = connect()
         sources = [parquet(each) for each in (files, *more)]
         if on is None:
             whole = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
@@ -129,6 +127,6 @@ class Memory(DuckDB):
     """The same over a table in memory: what a publisher asks before publishing."""
 
     def __init__(self, raw: pa.Table) -> None:
-        self._connection = duckdb.connect(config=CONFIG)
+        self._connection = connect()
         self._connection.register(TABLE, raw)
         self._files = None

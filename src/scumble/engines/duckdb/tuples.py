@@ -16,8 +16,8 @@ from sqlglot import exp
 
 from scumble.core.domain import Domain
 from scumble.engines.duckdb.complaint import refusal
+from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.counting import COUNT
-from scumble.engines.duckdb.engine import CONFIG
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.sql import listed, parquet, quoted
 
@@ -82,7 +82,7 @@ class CountedFiles:
         domains: dict[str, Domain] | None,
         rule: Rule,
     ) -> None:
-        self._connection = duckdb.connect(config=CONFIG)
+        self._connection = connect()
         self._several = transactions is not None
         if transactions is not None:
             inner = self._patterns(tables, transactions)
