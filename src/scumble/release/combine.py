@@ -92,9 +92,9 @@ def _demand_same(path: Path, one: Manifest, other_path: Path, other: Manifest) -
 def _demand_same_rows(combined: Combined, on: str) -> None:
     """Each id once in every part, and the same ids in all."""
     rows = {part.path.name: part.manifest.rows for part in combined.parts}
-    counted = combined.engine.run(
-        exp.select(exp.Count(this=exp.Star()).as_("n"), f'COUNT(DISTINCT "{on}") AS d').from_(TABLE)
-    ).to_pylist()[0]
+    different = exp.Count(this=exp.Distinct(expressions=[exp.column(on, quoted=True)]))
+    asked = exp.select(exp.Count(this=exp.Star()).as_("n"), different.as_("d")).from_(TABLE)
+    counted = combined.engine.run(asked).to_pylist()[0]
     if len(set(rows.values())) != 1 or counted["n"] != counted["d"] or counted["n"] != combined.manifest.rows:
         told = ", ".join(f"{name!r}: {count:,} rows" for name, count in rows.items())
         raise ReleaseError(

@@ -17,6 +17,7 @@ from scumble.core.display import Card, Shown
 from scumble.core.errors import ChangedRelease, ParameterError, ReleaseError
 from scumble.engines.duckdb.engine import DuckDB
 from scumble.engines.engine import TABLE, Engine
+from scumble.engines.sql import rows_drawn
 from scumble.forms.tuples.opened import counted_release
 from scumble.forms.tuples.totals import CountedRelease, ask_counts
 from scumble.query.answer import ask
@@ -163,9 +164,8 @@ class Release(Shown):
         column = self.manifest.column(name)
         keys = [exp.column(name, quoted=True).as_("y")]
         keys.append(exp.column(stratum, quoted=True).as_("z") if stratum else exp.Literal.number(0).as_("z"))
-        copies = self.manifest.role("copies")
-        once = f'CAST(ROUND(SUM(1.0 / "{copies}")) AS BIGINT) AS n' if copies else "COUNT(*) AS n"
-        lines = self.engine.run(exp.select(*keys, once).from_(TABLE).group_by("1", "2"))
+        drawn = rows_drawn(self.manifest.role("copies")).as_("n")
+        lines = self.engine.run(exp.select(*keys, drawn).from_(TABLE).group_by("1", "2"))
         codes = domain.encode(lines.column("y").combine_chunks(), name)
         counts = np.zeros((len(column.records) if column else 1, domain.size), dtype=np.int64)
         places = lines.column("z").combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp)
