@@ -95,7 +95,7 @@ def box_sums(files: Sequence[Path], size: str, value: str, parts: Sequence[Part]
         SELECT {shown} y, SUM(s * f) AS w, SUM(s * s * f * f) AS q, SUM(s * f * GREATEST(0, 1 - f)) AS u, COUNT(*) AS n
         FROM (SELECT {shown} boxes.{quoted(value)} AS y, boxes.{quoted(size)}::DOUBLE AS s, {part} AS f FROM boxes{joins})
         GROUP BY {shown} y ORDER BY ALL"""
-    with connect() as connection:
+    with connect(files) as connection:
         try:
             return arrow(connection, statement)
         except duckdb.Error as error:

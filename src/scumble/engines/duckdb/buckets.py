@@ -18,7 +18,7 @@ class Buckets:
 
     def __init__(self, rows: Sequence[Path], values: Sequence[Path], columns: Sequence[str]) -> None:
         self.columns = columns
-        self._connection = connect()
+        self._connection = connect([*rows, *values])
         self._connection.execute(
             f"""CREATE TEMP TABLE r AS SELECT *, row_number() OVER () AS "scumble r", COUNT(*) OVER (PARTITION BY bucket) AS "scumble n"
             FROM {parquet(rows)};

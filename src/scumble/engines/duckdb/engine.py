@@ -31,7 +31,7 @@ def csv_relation(path: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
             raise TableError(f"column {name!r} is not in {path.name}{did_you_mean(name, names)}")
     shape: dict[str, Any] = {"header": True, "sep": separator, "quotechar": '"', "escapechar": '"', "skiprows": 0}
     shape["hive_partitioning"] = False  # the columns are those of the file, whatever its folders are called
-    connection = connect()
+    connection = connect([path])
     try:
         types = {"dtype": dict.fromkeys(text, "VARCHAR")} if text else {}
         found = connection.read_csv(literal(path), **shape, **types)
@@ -79,7 +79,8 @@ class DuckDB:
     dialect = "duckdb"
 
     def __init__(self, files: Sequence[Path], *more: Sequence[Path], on: str | None = None) -> None:
-        self._connection = connect()
+        every = [file for each in (files, *more) for file in each]
+        self._connection = connect(every)
         sources = [parquet(each) for each in (files, *more)]
         if on is None:
             whole = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
@@ -89,7 +90,7 @@ class DuckDB:
             )
             whole = f"SELECT * FROM {sources[0]} AS part0{joins}"
         self._connection.execute(f"CREATE VIEW {TABLE} AS {whole}")
-        self._files = [file for each in (files, *more) for file in each] if on is None else None
+        self._files = every if on is None else None
 
     def run(self, statement: exp.Expression) -> pa.Table:
         """The result of a statement as Arrow."""

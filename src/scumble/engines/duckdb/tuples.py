@@ -82,7 +82,7 @@ class CountedFiles:
         domains: dict[str, Domain] | None,
         rule: Rule,
     ) -> None:
-        self._connection = connect()
+        self._connection = connect(file for files, _ in tables for file in files)
         self._several = transactions is not None
         if transactions is not None:
             inner = self._patterns(tables, transactions)
