@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import TABLE
+from scumble.query.allowed import demand_allowed
 
 Kind = Literal["count", "sum", "avg"]
 AGGREGATES: dict[type[exp.Expression], Kind] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
@@ -56,26 +57,13 @@ class Query:
         return [output for output in self.outputs if isinstance(output, Aggregate)]
 
 
-REFUSED: list[tuple[str, str, str]] = [
-    ("with_", "WITH", "ask one question at a time"),
-    ("with", "WITH", "ask one question at a time"),
-    ("joins", "JOIN", "a release is one table"),
-    ("laterals", "LATERAL", "a release is one table"),
-    ("distinct", "DISTINCT", "use GROUP BY"),
-    ("having", "HAVING", "filter the answer (to_pandas(), to_polars())"),
-    ("qualify", "QUALIFY", "filter the answer (to_pandas(), to_polars())"),
-    ("windows", "WINDOW", "work on the answer (to_pandas(), to_polars())"),
-    ("sample", "TABLESAMPLE", "ask the whole table"),
-]
-
-
 def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = ("_se", "_low", "_high")) -> Query:
     """The question that the text asks of a release with these columns.
 
     beside   what the names of the columns that an answer has beside each aggregate end in
     """
     select = _select(sql)
-    _refuse_parts(select)
+    demand_allowed(select)
     _resolve(select, columns)
     aliases = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}
     groups = [_group(e, select, aliases) for e in _group_expressions(select)]
@@ -126,22 +114,6 @@ def _select(sql: str) -> exp.Select:
     if not isinstance(statements[0], exp.Select):
         raise QueryError(f"{statements[0].key.upper()} cannot be answered; a question is one SELECT ... FROM {TABLE}")
     return statements[0]
-
-
-def _refuse_parts(select: exp.Select) -> None:
-    for key, name, instead in REFUSED:
-        if select.args.get(key):
-            raise QueryError(f"{name} cannot be answered; {instead}")
-    if len(list(select.find_all(exp.Select))) > 1:
-        raise QueryError("a sub-query cannot be answered; ask it first and use its answer")
-    if select.find(exp.Window):
-        raise QueryError("a window (OVER) cannot be answered; work on the answer (to_pandas(), to_polars())")
-    source = select.args.get("from_") or select.args.get("from")
-    table = source.this if source else None
-    if not isinstance(table, exp.Table) or table.name.lower() != TABLE or table.args.get("db"):
-        raise QueryError(f"a question reads FROM {TABLE}, the published table, and nothing else")
-    if table.args.get("joins"):
-        raise QueryError("JOIN cannot be answered; a release is one table")
 
 
 def _resolve(select: exp.Select, columns: Sequence[str]) -> None:
