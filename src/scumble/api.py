@@ -21,7 +21,7 @@ from scumble.publishing.keyed import read_key
 from scumble.publishing.row_pipeline import Coinage
 from scumble.release.manifest import read_manifest
 from scumble.release.release import Release, open_release
-from scumble.sources.source import Table, read, read_source
+from scumble.sources.source import Source, read, read_source
 from scumble.spec.problems import first_problem
 from scumble.spec.spec import ALIKE, ColumnSpec, Spec, Target, read_spec
 from scumble.spec.suggest import warn_of_names
@@ -149,7 +149,7 @@ def _choose(
     retain: Any = None,
     domain_from_data: bool = False,
     id: str | None = None,
-) -> tuple[Table, Spec]:
+) -> tuple[Source, Spec]:
     """The table, and the spec that says what becomes of it: read, or put together from arguments."""
     target = {"rho1": rho1, "rho2": rho2, "gamma": gamma, "epsilon": epsilon, "retain": retain}
     if isinstance(table, str | Path) and Path(table).suffix == ".toml":
@@ -165,7 +165,7 @@ def _choose(
 
 
 def _spec(
-    table: Table,
+    table: Source,
     sensitive: list[str],
     public: str | Sequence[str] | None,
     drop: list[str],
@@ -202,7 +202,13 @@ def _column(name: str, fields: dict[str, Any]) -> ColumnSpec:
 
 
 def _roles(
-    table: Table, sensitive: list[str], public: Any, drop: list[str], id: str | None, coarser: list[str], mechanism: str
+    table: Source,
+    sensitive: list[str],
+    public: Any,
+    drop: list[str],
+    id: str | None,
+    coarser: list[str],
+    mechanism: str,
 ) -> dict[str, str]:
     given: dict[str, str] = {}
     wanted = (("sensitive", sensitive), ("public", _names(public)), ("dropped", drop))
@@ -226,14 +232,14 @@ IN_GROUPS = (*ALIKE, "sps", "perturbed_generalization")
 """Mechanisms that publish no number of a single row, or refuse to by themselves."""
 
 
-def _refuse_identifying(table: Table, names: list[str], *, numbers: bool) -> None:
+def _refuse_identifying(table: Source, names: list[str], *, numbers: bool) -> None:
     """A column of texts or whole numbers with another one in every row names people: publishing it is never a default.
 
     Measurements may differ from row to row too, but have digits behind the point.
     """
     kinds = {name: published_type(table.schema.field(name).type) for name in names}
     telling = [name for name, kind in kinds.items() if is_text(kind) or (numbers and pa.types.is_integer(kind))]
-    if not telling or table.once:
+    if not telling or not table.stable:
         return
     with closing(table.batches(telling)) as batches:
         first = next(batches, None)
@@ -275,7 +281,7 @@ def _override(spec: Spec, target: dict[str, Any], mechanism: str | None, from_da
     return spec.model_copy(update=update)
 
 
-def _coinage(key: Any, id: str | None, seed: int | None, table: Table) -> Coinage:
+def _coinage(key: Any, id: str | None, seed: int | None, table: Source) -> Coinage:
     if (key is None) != (id is None):
         raise ParameterError(
             "key and id go together: the coins of a record are a function of the key and the person's id"

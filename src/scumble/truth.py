@@ -20,7 +20,7 @@ from scumble.query.coarse import Coarse, spreads
 from scumble.query.middle import at_middles
 from scumble.query.parse import Group, parse
 from scumble.release.release import Release
-from scumble.sources.source import Table, read, read_source
+from scumble.sources.source import Source, read, read_source
 from scumble.spec.spec import ColumnSpec, Spec, read_spec
 
 Key = tuple[Any, ...]
@@ -59,7 +59,7 @@ class Truth:
         return cls.of_spec(table, against if isinstance(against, Spec) else read_spec(against))
 
     @classmethod
-    def of_spec(cls, table: Table, spec: Spec) -> "Truth":
+    def of_spec(cls, table: Source, spec: Spec) -> "Truth":
         """By what a spec says of the columns, whatever its mechanism."""
         plain = spec.model_copy(update={"mechanism": "uniform"}).for_schema(table.schema)
         domains = profile(table, plain).domains
@@ -67,7 +67,7 @@ class Truth:
         return cls(prepared(table, plain, domains), public, plain.sensitive, domains, coarse_columns(table, plain))
 
     @classmethod
-    def of_release(cls, table: Table, release: Release) -> "Truth":
+    def of_release(cls, table: Source, release: Release) -> "Truth":
         """By what the manifest of a release says of the columns."""
         domains = release.manifest.domains
         records = [c for c in release.manifest.columns if c.name in table.schema.names]

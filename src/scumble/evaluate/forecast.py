@@ -43,7 +43,7 @@ from scumble.query.estimates import Estimates
 from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
 from scumble.release.records import number_ends, representative
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen, resolved
 from scumble.spec.spec import ALIKE, Spec
 
@@ -93,7 +93,7 @@ UNFORESEEN = {
 """Mechanisms that are planned, but whose answers come with errors that only a release tells."""
 
 
-def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
+def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
     """What publishing the table by the spec will give. The table is held in memory."""
     spec, told = assumed(spec.for_schema(table.schema), table)
     found = profile(table, spec)
@@ -121,7 +121,7 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
     return Forecast(plan, raw.num_rows, outlooks, condition, answers)
 
 
-def coarse_columns(table: Table, spec: Spec) -> dict[str, Coarse]:
+def coarse_columns(table: Source, spec: Spec) -> dict[str, Coarse]:
     """The columns that will be published coarser, by the types that they will have."""
     found = {}
     for name, column in spec.columns.items():
@@ -136,12 +136,12 @@ Rows = tuple[pa.Table, Published, Mapping[str, Ends]]
 """The rows to be published, before their coins, what will be known of the release, and numbers that will be put together."""
 
 
-def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
+def _whole(table: Source, spec: Spec, found: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
     return prepared(table, spec, found.domains), Published(spec.published, found.domains, plan.channels), {}
 
 
-def _sampled(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
+def _sampled(table: Source, spec: Spec, found: Profile, plan: Plan) -> Rows:
     """The same for samples: of n rows s are published, each counting n/s, so that in sums of order k a row is to be expected
     with (n/s)^(k - 1), as if it were published with that many copies.
     """

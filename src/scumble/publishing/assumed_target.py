@@ -9,7 +9,7 @@ Nothing is published by it: a number that was taken from the table would tell of
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number, plain
 from scumble.publishing.publish import profile, value_counts
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.spec import Spec, Target
 
 MODEST = 3
@@ -19,11 +19,11 @@ TARGETED = ("uniform", "frapp", "identity", "swapped", "sps", "perturbed_general
 """Mechanisms that take their privacy from the target alone."""
 
 
-def assumed(spec: Spec, table: Table) -> tuple[Spec, list[str]]:
+def assumed(spec: Spec, table: Source) -> tuple[Spec, list[str]]:
     """The spec with a target that can be planned with, and what was taken for granted."""
     target = spec.privacy
     own = all(spec.columns[name].privacy is not None for name in spec.sensitive)
-    if own or spec.mechanism not in TARGETED or table.once:
+    if own or spec.mechanism not in TARGETED or not table.stable:
         return spec, []
     if not target.given:
         told = f"the spec does not say how private: gamma = {MODEST} is taken here, and publish wants it said"
@@ -40,7 +40,7 @@ def assumed(spec: Spec, table: Table) -> tuple[Spec, list[str]]:
     return spec.model_copy(update={"privacy": target.model_copy(update={"rho1": prior})}), [told]
 
 
-def commonest(spec: Spec, table: Table) -> float:
+def commonest(spec: Spec, table: Source) -> float:
     """The largest share of a value in any sensitive column."""
     counts = value_counts(table, profile(table, spec).domains).values()
     return max(float(each.max() / max(1, each.sum())) for each in counts)

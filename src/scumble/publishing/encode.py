@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from scumble.core.arrow_types import is_text
 from scumble.core.domain import Domain
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen
 from scumble.spec.spec import ColumnSpec, Spec
 
@@ -191,7 +191,7 @@ def decode_table(columns: Sequence[Column], table: pa.Table) -> pa.Table:
     return pa.table(arrays, names=[column.name for column in columns])
 
 
-def prepared(table: Table, spec: Spec, domains: Mapping[str, Domain]) -> pa.Table:
+def prepared(table: Source, spec: Spec, domains: Mapping[str, Domain]) -> pa.Table:
     """The columns to be published, before their coins: coarsened, and numbers on their grid. The table is held in memory."""
     columns = {name: PublicColumn(name, spec.columns[name]) for name in spec.published if name not in domains}
     batches = []

@@ -38,7 +38,8 @@ from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
 from scumble.release.readme import readme
 from scumble.release.records import Randomness
-from scumble.sources.source import ParquetTable, Table
+from scumble.sources.parquet import ParquetSource
+from scumble.sources.source import Source
 from scumble.spec.spec import ALIKE, Spec
 
 
@@ -98,7 +99,7 @@ SHUFFLED = ("anatomy", "generalized")
 """The counted releases whose rows are in random order."""
 
 
-def profile(table: Table, spec: Spec) -> Profile:
+def profile(table: Source, spec: Spec) -> Profile:
     """The domains of the sensitive columns: declared, or read off the table where the spec says so."""
     kinds = {name: published_type(table.schema.field(name).type) for name in spec.sensitive}
     unknown = [name for name in spec.sensitive if not spec.columns[name].has_domain]
@@ -118,10 +119,10 @@ def profile(table: Table, spec: Spec) -> Profile:
     return Profile(domains, [name for name in spec.sensitive if spec.columns[name].from_data], counts)
 
 
-def value_counts(table: Table, domains: dict[str, Domain]) -> dict[str, npt.NDArray[np.int64]]:
+def value_counts(table: Source, domains: dict[str, Domain]) -> dict[str, npt.NDArray[np.int64]]:
     """How often each value of the sensitive columns occurs, in one scan of these columns."""
     counts = {name: np.zeros(domain.size, dtype=np.int64) for name, domain in domains.items()}
-    if isinstance(table, ParquetTable) and table.countable(domains):
+    if isinstance(table, ParquetSource) and table.countable(domains):
         for name, domain in domains.items():
             values, times = table.counts(name)
             np.add.at(counts[name], domain.encode(values, name), times)
@@ -132,7 +133,7 @@ def value_counts(table: Table, domains: dict[str, Domain]) -> dict[str, npt.NDAr
     return counts
 
 
-def distinct_values(table: Table, names: list[str]) -> dict[str, list[Any]]:
+def distinct_values(table: Source, names: list[str]) -> dict[str, list[Any]]:
     """The values that occur, sorted, a missing one last."""
     seen: dict[str, set[Any]] = {name: set() for name in names}
     for batch in table.batches(names):
@@ -156,7 +157,7 @@ def distinct_values(table: Table, names: list[str]) -> dict[str, list[Any]]:
 
 
 def publish_table(
-    table: Table, spec: Spec, out: Path, coinage: Coinage, *, overwrite: bool = False, progress: Progress | None = None
+    table: Source, spec: Spec, out: Path, coinage: Coinage, *, overwrite: bool = False, progress: Progress | None = None
 ) -> Plan:
     """Publishes a table into the folder `out` and returns the plan that it followed."""
     try:
@@ -165,7 +166,9 @@ def publish_table(
         raise count_gaps((batch.column(0) for batch in table.batches([found.column])), found.column) from None
 
 
-def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None) -> Plan:
+def _publish(
+    table: Source, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None
+) -> Plan:
     spec = spec.for_schema(table.schema)
     demand_free(out, overwrite)
     found = profile(table, spec)

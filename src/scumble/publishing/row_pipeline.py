@@ -23,7 +23,7 @@ from scumble.publishing.perturb import Perturbation
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
 from scumble.publishing.write import Shelf
 from scumble.release.records import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord, FileRecord, SamplingRecord
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.coarsening import resolved
 from scumble.spec.spec import Spec
 
@@ -43,7 +43,7 @@ class Coinage:
 class Job:
     """Everything that a publisher works with."""
 
-    table: Table
+    table: Source
     spec: Spec
     profile: Profile
     plan: Plan

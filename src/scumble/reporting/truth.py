@@ -7,13 +7,13 @@ from scumble.core.errors import ReleaseError, SchemaError, did_you_mean
 from scumble.evaluate import Truth
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 
 KEPT = ("public", "sensitive", "counted", "apart", "tuple")
 """Roles of columns that the raw table has too."""
 
 
-def true_table(raw: Table, release: Release) -> pa.Table:
+def true_table(raw: Source, release: Release) -> pa.Table:
     """The columns of the release with their true values, coarsened and merged as they were."""
     manifest = release.manifest
     for name in kept(manifest):

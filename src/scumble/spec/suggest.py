@@ -17,7 +17,7 @@ from scumble.core.errors import TableError
 from scumble.core.parameters import plain
 from scumble.core.progress import Progress
 from scumble.publishing.encode import published_type
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 
 IDENTIFYING = re.compile(
     r"(^|_)(id|name|surname|firstname|lastname|ssn|nino|email|mail|phone|mobile|passport|address|street|iban|licen[cs]e|insurance|mrn|url|ip|"
@@ -94,7 +94,7 @@ def dated(kind: pa.DataType) -> bool:
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
-def scan(table: Table, progress: Progress) -> list[Seen]:
+def scan(table: Source, progress: Progress) -> list[Seen]:
     """One pass over the table."""
     found = [Seen(f.name, published_type(f.type)) for f in table.schema]
     rows = 0
@@ -142,7 +142,7 @@ def role(seen: Seen) -> tuple[str, str]:
 
 
 def spec_text(
-    table_name: str, table: Table, progress: Progress = lambda done, of: None, *, text: Collection[str] = ()
+    table_name: str, table: Source, progress: Progress = lambda done, of: None, *, text: Collection[str] = ()
 ) -> str:
     """The spec as TOML, with the reasons beside the suggestions; `text` names the columns that were read as text."""
     return "\n".join(_lines(table_name, scan(table, progress), text)) + "\n"
