@@ -33,19 +33,18 @@ from scumble.privacy.reconstructability import condition_number, rows_needed
 from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
 from scumble.publishing.assumed_target import assumed
-from scumble.publishing.encode import prepared, published_type
 from scumble.publishing.publish import profile, value_counts
 from scumble.query.answer import answer
 from scumble.query.cells import Cells
-from scumble.query.coarse import Coarse, Ends, ask_coarse
+from scumble.query.coarse import Ends, ask_coarse
 from scumble.query.compile import Published, compile_query
 from scumble.query.estimates import Estimates
 from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
 from scumble.release.records import number_ends, representative
 from scumble.sources.source import Source
-from scumble.spec.coarsening import coarsen, resolved
 from scumble.spec.spec import ALIKE, Spec
+from scumble.truth import Truth, coarse_columns
 
 
 @dataclass(frozen=True)
@@ -121,24 +120,14 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     return Forecast(plan, raw.num_rows, outlooks, condition, answers)
 
 
-def coarse_columns(table: Source, spec: Spec) -> dict[str, Coarse]:
-    """The columns that will be published coarser, by the types that they will have."""
-    found = {}
-    for name, column in spec.columns.items():
-        if column.role == "public" and column.coarsen is not None:
-            empty = pa.array([], published_type(table.schema.field(name).type))
-            how = resolved(column.coarsen)
-            found[name] = Coarse(name, how, str(coarsen(empty, how, name).type))
-    return found
-
-
 Rows = tuple[pa.Table, Published, Mapping[str, Ends]]
 """The rows to be published, before their coins, what will be known of the release, and numbers that will be put together."""
 
 
 def _whole(table: Source, spec: Spec, found: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
-    return prepared(table, spec, found.domains), Published(spec.published, found.domains, plan.channels), {}
+    truth = Truth.of_domains(table, spec, found.domains)
+    return truth.table, Published(spec.published, found.domains, plan.channels), {}
 
 
 def _sampled(table: Source, spec: Spec, found: Profile, plan: Plan) -> Rows:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble import __version__
+from scumble.core.arrow_types import published_type
 from scumble.core.atomic import whole_folder
 from scumble.core.domain import Domain, count_gaps
 from scumble.core.errors import NotOnGrid, ParameterError, ReleaseError, SchemaError, TableError
@@ -30,7 +31,7 @@ from scumble.mechanisms.partitioned.subtables import Subtables
 from scumble.mechanisms.perturbed_generalization.publish import press_generalized
 from scumble.mechanisms.sps.publish import press_samples
 from scumble.privacy.guarantee import CONDITIONS, KEYED, Guarantee
-from scumble.publishing.encode import published_type, used_places
+from scumble.publishing.encode import used_places
 from scumble.publishing.perturb import Independent, Joint
 from scumble.publishing.perturb_own import OwnDistribution, Swapped
 from scumble.publishing.row_pipeline import Coinage, Job, Press, Printed

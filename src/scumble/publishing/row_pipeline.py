@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from scumble.core.arrow_types import published_type
 from scumble.core.entropy import Entropy
 from scumble.core.errors import SchemaError, TableError
 from scumble.core.progress import Progress, stage
 from scumble.mechanisms import Plan, Profile
-from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
+from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn
 from scumble.publishing.keyed import Ids
 from scumble.publishing.perturb import Perturbation
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter

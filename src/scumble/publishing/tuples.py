@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.core.arrow_types import decoded
+from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import InputError, ParameterError, SchemaError
 from scumble.engines.duckdb.counting import COUNT, count_tuples
-from scumble.publishing.encode import published_type
 from scumble.publishing.row_pipeline import Job
 from scumble.release.records import ColumnRecord, DomainRecord
 from scumble.sources.parquet import ParquetSource

@@ -19,8 +19,8 @@ from scumble.query.estimates import Estimate, Estimates
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 from scumble.release.verify import Check, verify
-from scumble.reporting.truth import kept, true_table
 from scumble.sources.source import Source
+from scumble.truth import kept, true_table
 
 Counts = dict[tuple[Any, ...], float]
 """By the values of the groups."""

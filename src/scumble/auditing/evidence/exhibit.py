@@ -11,10 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scumble.core.arrow_types import decoded
+from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import SchemaError, did_you_mean
 from scumble.mechanisms.sps.groups import distinct_lines
-from scumble.publishing.encode import published_type
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 from scumble.sources.source import Source

@@ -8,12 +8,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.auditing.evidence.recode import merged
 from scumble.core.errors import ParameterError
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import rows_drawn
 from scumble.mechanisms.sps.groups import Counts, Groups, distinct_rows, personal_groups, regrouped
 from scumble.release.release import Release
+from scumble.truth import merged
 
 Numbers = npt.NDArray[np.float64]
 

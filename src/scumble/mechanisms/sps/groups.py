@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.core.arrow_types import published_type
 from scumble.core.domain import Domain, Grid
 from scumble.core.errors import SchemaError, TableError
-from scumble.publishing.encode import published_type
 from scumble.sources.parquet import ParquetSource
 from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen
