@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pydantic import ValidationError
 
-from scumble.core.arrow_types import is_text
+from scumble.core.arrow_types import is_text, published_type
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.progress import Progress
-from scumble.publishing.encode import published_type
-from scumble.publishing.keyed import read_key
-from scumble.publishing.row_pipeline import Coinage
 from scumble.release.manifest import read_manifest
 from scumble.release.release import Release, open_release
 from scumble.sources.source import Source, read, read_source
@@ -28,6 +25,7 @@ from scumble.spec.suggest import warn_of_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.forecast import Forecast
+    from scumble.publishing.row_pipeline import Coinage
 
 
 def publish(
@@ -281,7 +279,10 @@ def _override(spec: Spec, target: dict[str, Any], mechanism: str | None, from_da
     return spec.model_copy(update=update)
 
 
-def _coinage(key: Any, id: str | None, seed: int | None, table: Source) -> Coinage:
+def _coinage(key: Any, id: str | None, seed: int | None, table: Source) -> "Coinage":
+    from scumble.publishing.keyed import read_key
+    from scumble.publishing.row_pipeline import Coinage
+
     if (key is None) != (id is None):
         raise ParameterError(
             "key and id go together: the coins of a record are a function of the key and the person's id"

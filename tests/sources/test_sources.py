@@ -97,9 +97,7 @@ def test_what_no_source_opens_is_refused_with_what_would_do(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
-def test_a_csv_file_is_looked_at_once(
-    tmp_path: Path, ends: str, ending: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_csv_file_is_looked_at_once(tmp_path: Path, ends: str, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its types are those of the beginning in every reading, also where a date is not written as SQL would."""
     lines = ["day,at,size,name", "13/02/2020,2020-01-01 10:00:00,1.5,x", "14/02/2020,2020-01-01 11:00:00,2,"]
     path, text = tmp_path / f"t{ending}", "".join(line + ends for line in lines).encode()

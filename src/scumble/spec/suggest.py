@@ -12,11 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import decoded, is_text
+from scumble.core.arrow_types import decoded, is_text, published_type
 from scumble.core.errors import TableError
 from scumble.core.parameters import plain
 from scumble.core.progress import Progress
-from scumble.publishing.encode import published_type
 from scumble.sources.source import Source
 
 IDENTIFYING = re.compile(
