@@ -18,13 +18,14 @@ from scumble.publishing.roles import decided, named_roles
 from scumble.publishing.row_pipeline import Coinage
 from scumble.release.manifest import read_manifest
 from scumble.release.release import Release, open_release
-from scumble.sources.source import Table, read, read_source
+from scumble.sources.source import Source, read, read_source
 from scumble.spec.problems import first_problem
 from scumble.spec.spec import REST, ColumnSpec, Spec, Target, read_spec
 
 if TYPE_CHECKING:
     from scumble.engines import Choice
     from scumble.evaluate.forecast import Forecast
+    from scumble.publishing.row_pipeline import Coinage
 
 
 def publish(
@@ -96,7 +97,7 @@ def publish(
 
 
 def publish_chosen(
-    source: Table,
+    source: Source,
     spec: Spec,
     out: str | Path | None = None,
     *,
@@ -166,7 +167,7 @@ def choose(
     retain: Any = None,
     domain_from_data: bool = False,
     id: str | None = None,
-) -> tuple[Table, Spec]:
+) -> tuple[Source, Spec]:
     """The table, and the spec that says what becomes of it: read, or put together from arguments."""
     target = {"rho1": rho1, "rho2": rho2, "gamma": gamma, "epsilon": epsilon, "retain": retain}
     if rest not in (None, "drop"):
@@ -187,7 +188,7 @@ def choose(
 
 
 def _spec(
-    table: Table,
+    table: Source,
     roles: Mapping[str, str],
     domains: Mapping[str, Any],
     coarsen: Mapping[str, Any],
@@ -246,7 +247,9 @@ def _override(spec: Spec, target: dict[str, Any], mechanism: str | None, from_da
     return spec.model_copy(update=update)
 
 
-def _coinage(key: Any, id: str | None, seed: int | None, table: Table) -> Coinage:
+def _coinage(key: Any, id: str | None, seed: int | None, table: Source) -> "Coinage":
+    from scumble.publishing.row_pipeline import Coinage
+
     if (key is None) != (id is None):
         raise ParameterError(
             "key and id go together: the coins of a record are a function of the key and the person's id"

@@ -1,4 +1,7 @@
-"""The raw table as a release would show it if no coin were flipped: what answers are compared with."""
+"""The raw table as a release would show it if no coin were flipped: what answers are compared with, and what attacks try to find.
+
+Made coarser by the same rules, with the same values merged and numbers on the same grid; nowhere else is a raw table brought into that form.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from scumble.core.arrow_types import decoded, named_type
 from scumble.core.domain import Domain
-from scumble.core.errors import ParameterError
+from scumble.core.errors import ParameterError, ReleaseError, SchemaError, did_you_mean
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
 from scumble.publishing.encode import prepared
@@ -22,12 +27,20 @@ from scumble.query.middle import at_middles
 from scumble.query.parse import Group, parse
 from scumble.query.plain import plain
 from scumble.query.rewrites import Recoding
+from scumble.release.manifest import Manifest
+from scumble.release.records import ColumnRecord, representative
 from scumble.release.release import Release
-from scumble.sources.source import Table, read, read_source
+from scumble.sources.source import Source, read, read_source
+from scumble.spec.coarsening import coarsen
 from scumble.spec.spec import ColumnSpec, Spec, read_spec
 
 Key = tuple[Any, ...]
 """The group values of a line of an answer."""
+
+ROWS = "scumble rows"
+
+KEPT = ("public", "sensitive", "counted", "apart", "tuple")
+"""Roles of columns that the raw table has too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +73,19 @@ class Truth:
         return cls.of_spec(table, against if isinstance(against, Spec) else read_spec(against))
 
     @classmethod
-    def of_spec(cls, table: Table, spec: Spec) -> "Truth":
+    def of_spec(cls, table: Source, spec: Spec) -> "Truth":
         """By what a spec says of the columns, whatever its mechanism."""
         plain = decided(spec, table).model_copy(update={"mechanism": "uniform"}).for_schema(table.schema)
-        domains = profile(table, plain).domains
-        public = [name for name in plain.published if name not in domains]
-        return cls(prepared(table, plain, domains), public, plain.sensitive, domains, coarse_columns(table, plain))
+        return cls.of_domains(table, plain, profile(table, plain).domains)
 
     @classmethod
-    def of_release(cls, table: Table, release: Release) -> "Truth":
+    def of_domains(cls, table: Source, spec: Spec, domains: dict[str, Domain]) -> "Truth":
+        """By a spec, where the domains of its columns are known."""
+        public = [name for name in spec.published if name not in domains]
+        return cls(prepared(table, spec, domains), public, spec.sensitive, domains, coarse_columns(table, spec))
+
+    @classmethod
+    def of_release(cls, table: Source, release: Release) -> "Truth":
         """By what the manifest of a release says of the columns."""
         domains = release.manifest.domains
         records = [c for c in release.manifest.columns if c.name in table.schema.names]
@@ -103,3 +120,57 @@ class Truth:
             tuple(c[i] for c in groups): (float(n), [np.nan if c[i] is None else float(c[i]) for c in numbers])
             for i, n in enumerate(rows)
         }
+
+
+def true_table(raw: Source, release: Release) -> pa.Table:
+    """The columns of the release with their true values, coarsened and merged as they were."""
+    manifest = release.manifest
+    for name in kept(manifest):
+        if name not in raw.schema.names:
+            hint = did_you_mean(name, raw.schema.names)
+            raise SchemaError(f"the raw table has no column {name!r}, which the release has{hint}")
+    table = Truth.of_release(raw, release).table
+    if manifest.counted is None and manifest.sampling is None and table.num_rows != manifest.rows:
+        raise ReleaseError(
+            f"the raw table has {table.num_rows:,} rows and the release {manifest.rows:,}; give the table that it was made from"
+        )
+    for column in manifest.columns:
+        if column.merged:
+            place = table.column_names.index(column.name)
+            table = table.set_column(place, column.name, merged(table.column(column.name), column))
+    return table
+
+
+def kept(manifest: Manifest) -> list[str]:
+    """The columns of the release that the raw table has; users of transactions are numbered anew."""
+    roles = (manifest.counted.transactions if manifest.counted is not None else None) or {}
+    invented = {roles.get("user"), roles.get("pattern")}
+    return [c.name for c in manifest.columns if c.role in KEPT and c.name not in invented]
+
+
+def recoded(raw: pa.Table, manifest: Manifest) -> pa.Table:
+    """Columns of a raw table in memory, coarsened and merged as the release has them; numbers are not put on a grid."""
+    records = {column.of or column.name: column for column in manifest.columns}
+    return pa.table({name: _as_published(raw.column(name), records[name]) for name in raw.column_names})
+
+
+def _as_published(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
+    if record.coarsened is None and not record.merged:
+        return column
+    plain = decoded(column)
+    if record.coarsened is not None:
+        plain = pa.chunked_array([coarsen(chunk, record.coarsened, record.name) for chunk in plain.chunks])
+    return merged(plain, record) if record.merged else plain
+
+
+def merged(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:
+    """Each value as the one that it was merged into."""
+    words = column.combine_chunks().dictionary_encode()
+    stands = [v if v is None else representative(record.merged or [], _plain(v)) for v in words.dictionary.to_pylist()]
+    kind = named_type(record.type)
+    made = pa.array(stands) if pa.types.is_string(kind) else pa.array(stands).cast(kind)
+    return pa.chunked_array([pc.take(made, words.indices)])
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | str) else str(value)

@@ -41,7 +41,7 @@ from scumble.auditing.findings import Findings
 from scumble.core.errors import TableError
 from scumble.release.manifest import NAME as MANIFEST
 from scumble.release.release import Release, open_release
-from scumble.sources.source import Table, read
+from scumble.sources.source import Source, read
 
 Attack = Callable[[Case], Finding | None]
 """What it gets, or None where there is nothing to look for."""
@@ -157,8 +157,8 @@ def exhibit_of(target: Any, quasi: Sequence[str] | None, sensitive: Sequence[str
     return of_table(table, path.name, files, quasi, sensitive, k)
 
 
-def _table(source: Any) -> Table:
-    table: Table = source if hasattr(source, "batches") else read(source)
+def _table(source: Any) -> Source:
+    table: Source = source if hasattr(source, "batches") else read(source)
     return table
 
 

@@ -39,3 +39,11 @@ def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type)
     return column.dictionary_decode()
+
+
+def published_type(kind: pa.DataType) -> pa.DataType:
+    """The type a column is published with: its own, or what stands behind a dictionary."""
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_timestamp(inner) and inner.unit == "s":
+        return pa.timestamp("ms", inner.tz)  # Parquet knows no whole seconds
+    return pa.string() if pa.types.is_string_view(inner) else inner

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from sqlglot import exp
+
 from scumble.core.errors import TableError
 
 WILDCARDS = "[*?"
@@ -16,6 +18,15 @@ def quoted(name: str) -> str:
     "a ""b\"""
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """A text.
+
+    >>> print(text("it's"))
+    'it''s'
+    """
+    return "'" + value.replace("'", "''") + "'"
 
 
 def named(name: str) -> str:
@@ -34,6 +45,18 @@ def listed(names: Iterable[str]) -> str:
     "a", "b"
     """
     return ", ".join(map(quoted, names))
+
+
+def rows_drawn(copies: str | None) -> exp.Expression:
+    """How many rows were drawn, where a column says how often each of them stands in the table.
+
+    >>> print(rows_drawn('a "b"').sql())
+    CAST(ROUND(SUM(1.0 / "a ""b\""")) AS BIGINT)
+    """
+    if copies is None:
+        return exp.Count(this=exp.Star())
+    share = exp.Div(this=exp.Literal.number("1.0"), expression=exp.column(copies, quoted=True))
+    return exp.cast(exp.Round(this=exp.Sum(this=share)), "BIGINT")
 
 
 def literal(file: Path) -> str:
@@ -58,5 +81,5 @@ def parquet(files: Iterable[Path]) -> str:
     >>> print(parquet([Path("/it's.parquet")]))
     read_parquet(['/it''s.parquet'], hive_partitioning = false)
     """
-    names = ", ".join("'" + literal(file).replace("'", "''") + "'" for file in files)
+    names = ", ".join(text(literal(file)) for file in files)
     return f"read_parquet([{names}], hive_partitioning = false)"

@@ -30,8 +30,7 @@ from scumble.privacy.reconstructability import condition_number, rows_needed
 from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
 from scumble.publishing.assumed_target import assumed
-from scumble.publishing.encode import prepared
-from scumble.publishing.expected_rows import Rows, coarse_columns
+from scumble.publishing.expected_rows import Rows
 from scumble.publishing.publish import profile, value_counts
 from scumble.publishing.roles import decided
 from scumble.query.answer import answer
@@ -42,8 +41,9 @@ from scumble.query.estimates import Estimates
 from scumble.query.parse import Query
 from scumble.query.reconstruct import Whole
 from scumble.query.rewrites import Recoding
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.spec import Spec
+from scumble.truth import Truth
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Forecast(Shown):
         return card(self)
 
 
-def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
+def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
     """What publishing the table by the spec will give. The table is held in memory."""
     chosen = find_mechanism(spec.mechanism)
     spec, told = assumed(decided(spec, table), table)
@@ -113,10 +113,11 @@ def forecast(table: Table, spec: Spec, questions: Sequence[str], level: Any = 0.
     return Forecast(plan, raw.num_rows, outlooks, condition, answers)
 
 
-def _whole(table: Table, spec: Spec, found: Profile, plan: Plan) -> Rows:
+def _whole(table: Source, spec: Spec, found: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
     published = Published(spec.published, found.domains, plan.channels)
-    return prepared(table, spec, found.domains), published, Recoding(coarse_columns(table, spec))
+    truth = Truth.of_domains(table, spec, found.domains)
+    return truth.table, published, Recoding(truth.coarse)
 
 
 def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -7,7 +7,7 @@ from typing import Any
 from scumble.core.errors import ParameterError
 from scumble.mechanisms.plan import Profile
 from scumble.publishing.roles import decided
-from scumble.sources.source import Table, read, read_source
+from scumble.sources.source import Source, read, read_source
 from scumble.spec.spec import Spec, read_spec
 from scumble.truth import Truth
 
@@ -33,7 +33,7 @@ class Subject:
         return cls(ordered, truth, Profile(dict(truth.domains), from_data, counts))
 
 
-def _read(table: Any, spec: Any) -> tuple[Spec, Table]:
+def _read(table: Any, spec: Any) -> tuple[Spec, Source]:
     if spec is None:
         if not isinstance(table, str | Path) and not isinstance(table, Spec):
             raise ParameterError("say which columns are sensitive: give a spec (.toml), or a spec beside the table")

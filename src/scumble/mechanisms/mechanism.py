@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scumble.evaluate.settings import Setter
     from scumble.publishing.expected_rows import Rows
     from scumble.publishing.row_pipeline import Job, Printed
-    from scumble.sources.source import Table
+    from scumble.sources.source import Source
 
 P = TypeVar("P", bound=Plan)
 
@@ -81,7 +81,7 @@ class Mechanism(Generic[P]):
     advised: bool = False
     """Whether `advise` searches among its settings."""
     customary: Customary | None = None
-    foresee: "Callable[[Table, Spec, Profile, Any], Rows] | None" = None
+    foresee: "Callable[[Source, Spec, Profile, Any], Rows] | None" = None
     """The rows before their coins, with what will be known of the release, where they are not the rows of the table."""
 
 

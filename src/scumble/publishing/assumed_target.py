@@ -10,18 +10,18 @@ from scumble.core.errors import ParameterError
 from scumble.core.parameters import number, plain
 from scumble.mechanisms import find_mechanism
 from scumble.publishing.publish import profile, value_counts
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.spec import Spec, Target
 
 MODEST = 3
 """The factor on the odds where nothing is said."""
 
 
-def assumed(spec: Spec, table: Table) -> tuple[Spec, list[str]]:
+def assumed(spec: Spec, table: Source) -> tuple[Spec, list[str]]:
     """The spec with a target that can be planned with, and what was taken for granted."""
     target = spec.privacy
     own = all(spec.columns[name].privacy is not None for name in spec.sensitive)
-    if own or not find_mechanism(spec.mechanism).traits.by_target or table.once:
+    if own or not find_mechanism(spec.mechanism).traits.by_target or not table.stable:
         return spec, []
     if not target.given:
         told = f"the spec does not say how private: gamma = {MODEST} is taken here, and publish wants it said"
@@ -38,7 +38,7 @@ def assumed(spec: Spec, table: Table) -> tuple[Spec, list[str]]:
     return spec.model_copy(update={"privacy": target.model_copy(update={"rho1": prior})}), [told]
 
 
-def commonest(spec: Spec, table: Table) -> float:
+def commonest(spec: Spec, table: Source) -> float:
     """The largest share of a value in any sensitive column."""
     counts = value_counts(table, profile(table, spec).domains).values()
     return max(float(each.max() / max(1, each.sum())) for each in counts)

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import is_text
+from scumble.core.arrow_types import is_text, published_type
 from scumble.core.domain import Domain
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen
 from scumble.spec.spec import ColumnSpec, Spec
 
@@ -29,14 +29,6 @@ FEW = 64
 def repetitive(values: int, rows: int) -> bool:
     """Whether a dictionary is worth it."""
     return values * REPETITIVE <= rows or rows <= FEW
-
-
-def published_type(kind: pa.DataType) -> pa.DataType:
-    """The type a column is published with: its own, or what stands behind a dictionary."""
-    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_timestamp(inner) and inner.unit == "s":
-        return pa.timestamp("ms", inner.tz)  # Parquet knows no whole seconds
-    return pa.string() if pa.types.is_string_view(inner) else inner
 
 
 def used_places(column: pa.DictionaryArray) -> npt.NDArray[np.intp]:
@@ -191,7 +183,7 @@ def decode_table(columns: Sequence[Column], table: pa.Table) -> pa.Table:
     return pa.table(arrays, names=[column.name for column in columns])
 
 
-def prepared(table: Table, spec: Spec, domains: Mapping[str, Domain]) -> pa.Table:
+def prepared(table: Source, spec: Spec, domains: Mapping[str, Domain]) -> pa.Table:
     """The columns to be published, before their coins: coarsened, and numbers on their grid. The table is held in memory."""
     columns = {name: PublicColumn(name, spec.columns[name]) for name in spec.published if name not in domains}
     batches = []

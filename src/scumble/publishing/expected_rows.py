@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 
-from scumble.publishing.encode import published_type
+from scumble.core.arrow_types import published_type
 from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
 from scumble.query.rewrites import Recoding
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen, resolved
 from scumble.spec.spec import Spec
 
@@ -14,7 +14,7 @@ Rows = tuple[pa.Table, Published, Recoding]
 """The rows to be published, before their coins, what will be known of the release, and what becomes of values before they are published."""
 
 
-def coarse_columns(table: Table, spec: Spec) -> dict[str, Coarse]:
+def coarse_columns(table: Source, spec: Spec) -> dict[str, Coarse]:
     """The columns that will be published coarser, by the types that they will have."""
     found = {}
     for name, column in spec.columns.items():

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble import __version__
+from scumble.core.arrow_types import published_type
 from scumble.core.atomic import whole_folder
 from scumble.core.domain import Domain, count_gaps
 from scumble.core.errors import InternalError, NotOnGrid, ParameterError, SchemaError, TableError
@@ -21,7 +22,7 @@ from scumble.engines.duckdb.connection import spilling_into
 from scumble.mechanisms import find_mechanism, names
 from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.publishing.encode import published_type, used_places
+from scumble.publishing.encode import used_places
 from scumble.publishing.roles import decided
 from scumble.publishing.row_pipeline import Coinage, Job
 from scumble.publishing.write import file_record
@@ -30,11 +31,12 @@ from scumble.release.readme import readme
 from scumble.release.records import Randomness
 from scumble.release.replace import demand_free, former_files
 from scumble.release.terms import compared, records_of, terms_of, under_key
-from scumble.sources.source import ParquetTable, Table
+from scumble.sources.parquet import ParquetSource
+from scumble.sources.source import Source
 from scumble.spec.spec import Spec
 
 
-def profile(table: Table, spec: Spec) -> Profile:
+def profile(table: Source, spec: Spec) -> Profile:
     """The domains of the sensitive columns: declared, or read off the table where the spec says so."""
     kinds = {name: published_type(table.schema.field(name).type) for name in spec.sensitive}
     unknown = [name for name in spec.sensitive if not spec.columns[name].has_domain]
@@ -55,10 +57,10 @@ def profile(table: Table, spec: Spec) -> Profile:
     return Profile(domains, [name for name in spec.sensitive if spec.columns[name].from_data], counts)
 
 
-def value_counts(table: Table, domains: dict[str, Domain]) -> dict[str, npt.NDArray[np.int64]]:
+def value_counts(table: Source, domains: dict[str, Domain]) -> dict[str, npt.NDArray[np.int64]]:
     """How often each value of the sensitive columns occurs, in one scan of these columns."""
     counts = {name: np.zeros(domain.size, dtype=np.int64) for name, domain in domains.items()}
-    if isinstance(table, ParquetTable) and table.countable(domains):
+    if isinstance(table, ParquetSource) and table.countable(domains):
         for name, domain in domains.items():
             values, times = table.counts(name)
             np.add.at(counts[name], domain.encode(values, name), times)
@@ -69,7 +71,7 @@ def value_counts(table: Table, domains: dict[str, Domain]) -> dict[str, npt.NDAr
     return counts
 
 
-def distinct_values(table: Table, names: list[str]) -> dict[str, list[Any]]:
+def distinct_values(table: Source, names: list[str]) -> dict[str, list[Any]]:
     """The values that occur, sorted, a missing one last."""
     seen: dict[str, set[Any]] = {name: set() for name in names}
     for batch in table.batches(names):
@@ -93,7 +95,7 @@ def distinct_values(table: Table, names: list[str]) -> dict[str, list[Any]]:
 
 
 def publish_table(
-    table: Table, spec: Spec, out: Path, coinage: Coinage, *, overwrite: bool = False, progress: Progress | None = None
+    table: Source, spec: Spec, out: Path, coinage: Coinage, *, overwrite: bool = False, progress: Progress | None = None
 ) -> Plan:
     """Publishes a table into the folder `out` and returns the plan that it followed."""
     try:
@@ -102,7 +104,9 @@ def publish_table(
         raise count_gaps((batch.column(0) for batch in table.batches([found.column])), found.column) from None
 
 
-def _publish(table: Table, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None) -> Plan:
+def _publish(
+    table: Source, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None
+) -> Plan:
     chosen = find_mechanism(spec.mechanism)
     spec = decided(spec, table)
     demand_free(out, overwrite, table.files)

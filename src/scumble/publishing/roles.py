@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from scumble.core.display import Card, Grid
 from scumble.core.errors import SchemaError, UndecidedColumns, did_you_mean
 from scumble.mechanisms import find_mechanism
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.looks import look
 from scumble.spec.looks.seen import first_look
 from scumble.spec.spec import Spec
@@ -20,7 +20,7 @@ WAYS = (
 )
 
 
-def decided(spec: Spec, table: Table) -> Spec:
+def decided(spec: Spec, table: Source) -> Spec:
     """The spec in the order of the table's columns, with a role for each; refused where nobody gave one."""
     chosen = find_mechanism(spec.mechanism)
     whole = spec.completed(table.schema, chosen.column_settings)
@@ -77,7 +77,7 @@ def _hint(name: str, names: Sequence[str]) -> str:
     return did_you_mean(name, names)
 
 
-def refusal(table: Table, undecided: list[str]) -> str:
+def refusal(table: Source, undecided: list[str]) -> str:
     """A sentence for each column without a role, and the ways out."""
     said = [f"  {seen.name!r} {_sentence(look(seen).words(seen))}." for seen in first_look(table, undecided)]
     number = f"{len(said)} columns have" if len(said) > 1 else "1 column has"

@@ -13,17 +13,18 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from scumble.core.arrow_types import published_type
 from scumble.core.entropy import Entropy
 from scumble.core.errors import SchemaError, TableError
 from scumble.core.progress import Progress, stage
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
+from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn
 from scumble.publishing.keyed import Ids
 from scumble.publishing.perturb import Perturbation
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
 from scumble.publishing.write import Shelf
 from scumble.release.records import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord, FileRecord, SamplingRecord
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.coarsening import resolved
 from scumble.spec.spec import Spec
 
@@ -45,7 +46,7 @@ class Coinage:
 class Job:
     """Everything that a publisher works with."""
 
-    table: Table
+    table: Source
     spec: Spec
     profile: Profile
     plan: Plan

@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.core.arrow_types import decoded
+from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import InputError, ParameterError, SchemaError
 from scumble.engines.duckdb.counting import COUNT, count_tuples
-from scumble.publishing.encode import published_type
 from scumble.publishing.row_pipeline import Job
 from scumble.release.records import ColumnRecord, DomainRecord
-from scumble.sources.source import ParquetTable
+from scumble.sources.parquet import ParquetSource
 from scumble.spec.coarsening import coarsen, resolved
 
 Counts = npt.NDArray[np.int64]
@@ -78,7 +77,7 @@ def counted(
     job: Job, recoder: Recoder, names: Sequence[str], least: int, mask: Mask | None = None, reading: Sequence[str] = ()
 ) -> tuple[pa.Table, Counts]:
     """The tuples of the named columns that occur at least that often, in sorted order, and their counts."""
-    if isinstance(job.table, ParquetTable) and not recoder.recodes and mask is None:
+    if isinstance(job.table, ParquetSource) and not recoder.recodes and mask is None:
         found = count_tuples(job.table.files, names, least)
     else:
         found = _streamed(job, recoder, names, least, mask, reading or names)

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scumble.core.arrow_types import is_text
+from scumble.core.arrow_types import is_text, published_type
 from scumble.core.entropy import Entropy
 from scumble.core.progress import Progress
-from scumble.publishing.encode import Column, PublicColumn, SensitiveColumn, decode_table, published_type
+from scumble.publishing.encode import Column, PublicColumn, SensitiveColumn, decode_table
 from scumble.publishing.shuffle import Buckets, alike
 from scumble.release.records import FileRecord
 

@@ -11,6 +11,7 @@ from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import TABLE
 from scumble.query.aggregates import AGGREGATES
 from scumble.query.aggregates.aggregation import Aggregation, Kind
+from scumble.query.allowed import demand_allowed
 
 LANGUAGE = "duckdb"
 """What sqlglot calls the SQL that questions are written in, whatever engine answers them."""
@@ -85,7 +86,7 @@ def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = BESIDE) -> Q
     beside   what the names of the columns that an answer has beside each aggregate end in
     """
     select = _select(sql)
-    _refuse_parts(select)
+    demand_allowed(select)
     _resolve(select, columns)
     aliases = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}
     groups = [_group(e, select, aliases) for e in _group_expressions(select)]
@@ -136,22 +137,6 @@ def _select(sql: str) -> exp.Select:
     if not isinstance(statements[0], exp.Select):
         raise QueryError(f"{statements[0].key.upper()} cannot be answered; a question is one SELECT ... FROM {TABLE}")
     return statements[0]
-
-
-def _refuse_parts(select: exp.Select) -> None:
-    for key, name, instead in REFUSED:
-        if select.args.get(key):
-            raise QueryError(f"{name} cannot be answered; {instead}")
-    if len(list(select.find_all(exp.Select))) > 1:
-        raise QueryError("a sub-query cannot be answered; ask it first and use its answer")
-    if select.find(exp.Window):
-        raise QueryError("a window (OVER) cannot be answered; work on the answer (to_pandas(), to_polars())")
-    source = select.args.get("from_") or select.args.get("from")
-    table = source.this if source else None
-    if not isinstance(table, exp.Table) or table.name.lower() != TABLE or table.args.get("db"):
-        raise QueryError(f"a question reads FROM {TABLE}, the published table, and nothing else")
-    if table.args.get("joins"):
-        raise QueryError("JOIN cannot be answered; a release is one table")
 
 
 def _resolve(select: exp.Select, columns: Sequence[str]) -> None:

@@ -18,7 +18,8 @@ from scumble.core.errors import ChangedRelease, ReleaseError
 from scumble.engines import demand_engine, open_engine
 from scumble.engines.engine import TABLE, Engine
 from scumble.engines.expressions import column as exp_column
-from scumble.engines.expressions import count, number, select, total
+from scumble.engines.expressions import count, number, select
+from scumble.engines.sql import rows_drawn
 from scumble.forms import form, form_of
 from scumble.forms.form import PART
 from scumble.mechanisms.facts import Terms
@@ -152,7 +153,7 @@ class Release(Shown):
         domain, stratum = self.manifest.domains[name], self.manifest.role("stratum")
         column = self.manifest.column(name)
         keys = {"y": exp_column(name), "z": exp_column(stratum) if stratum else number(0)}
-        lines = self.engine.run(select({**keys, "n": _rows_drawn(self.manifest.role("copies"))}, TABLE, (), 2))
+        lines = self.engine.run(select({**keys, "n": rows_drawn(self.manifest.role("copies"))}, TABLE, (), 2))
         codes = domain.encode(lines.column("y").combine_chunks(), name)
         counts = np.zeros((len(column.records) if column else 1, domain.size), dtype=np.int64)
         places = lines.column("z").combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp)
@@ -187,13 +188,6 @@ class Release(Shown):
     def __repr__(self) -> str:
         perturbed = ", ".join(self.manifest.sensitive) or "nothing, tuples are counted"
         return f"<Release {self.path.name}: {self.manifest.rows:,} rows, {self.manifest.mechanism}, perturbed: {perturbed}>"
-
-
-def _rows_drawn(copies: str | None) -> exp.Expression:
-    """How many rows were drawn, where a column says how often each of them stands in the table."""
-    if copies is None:
-        return count()
-    return total(exp.Div(this=exp.Literal.number("1.0"), expression=exp_column(copies)))
 
 
 def open_release(path: str | Path, engine: "Choice" = None) -> Release:

@@ -16,6 +16,7 @@ from sqlglot import exp
 from scumble.core.channel import Channel
 from scumble.core.errors import ReleaseError, SchemaError
 from scumble.engines.engine import TABLE
+from scumble.engines.sql import rows_drawn
 from scumble.forms.tuples.checks import counted_checks
 from scumble.release import soundness
 from scumble.release.release import Release, open_release
@@ -101,9 +102,7 @@ def _schema(release: Release) -> Check:
 
 def _samples(release: Release, most: int) -> Check:
     """No group of people who agree on all public columns has more sampled rows than the manifest says."""
-    copies = release.manifest.role("copies")
-    once = f'ROUND(SUM(1.0 / "{copies}"))' if copies else "COUNT(*)"
-    groups = exp.select(f"{once} AS n").from_(TABLE)
+    groups = exp.select(rows_drawn(release.manifest.role("copies")).as_("n")).from_(TABLE)
     groups = groups.group_by(*[exp.column(name, quoted=True) for name in release.manifest.public])
     found = release.engine.run(exp.select("MAX(n) AS n").from_(groups.subquery("each")))
     largest = int(found.column("n")[0].as_py())

@@ -5,13 +5,14 @@ from typing import Any
 
 from scumble.core.arrow_types import is_text, named_type
 from scumble.release.manifest import Manifest
-from scumble.sources.source import CsvTable, Table, read
+from scumble.sources.csv import CsvSource
+from scumble.sources.source import Source, read
 
 
-def read_raw(raw: Any, manifest: Manifest) -> Table:
+def read_raw(raw: Any, manifest: Manifest) -> Source:
     """The table; columns of a CSV file that were published as text are read as text, whatever they look like."""
     table = read(raw)
-    if not isinstance(table, CsvTable) or not isinstance(raw, str | os.PathLike):
+    if not isinstance(table, CsvSource) or not isinstance(raw, str | os.PathLike):
         return table
     text = [
         column.name

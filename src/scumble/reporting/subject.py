@@ -21,8 +21,8 @@ from scumble.query.parse import sql_of
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 from scumble.release.verify import Check, verify
-from scumble.reporting.truth import kept, true_table
-from scumble.sources.source import Table
+from scumble.sources.source import Source
+from scumble.truth import kept, true_table
 
 Counts = dict[tuple[Any, ...], float]
 """By the values of the groups."""
@@ -33,7 +33,7 @@ class Subject:
     """The release with everything that several sections look at, each computed once."""
 
     release: Release
-    raw: Table | None = None
+    raw: Source | None = None
     compare: bool = False
     """Whether other mechanisms are tried on the raw table."""
 

@@ -17,7 +17,7 @@ from scumble.core.arrow_types import is_text
 from scumble.core.errors import TableError
 from scumble.core.parameters import plain
 from scumble.core.progress import Progress
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.looks import Look, look
 from scumble.spec.looks import seen as looking
 from scumble.spec.looks.seen import Seen, dated, numeric
@@ -41,7 +41,7 @@ class Suggestion:
     why: str
 
 
-def scan(table: Table, progress: Progress) -> list[Seen]:
+def scan(table: Source, progress: Progress) -> list[Seen]:
     """One pass over the table."""
     found = looking.scan(table, progress)
     if not found or not found[0].rows:
@@ -83,13 +83,13 @@ def _on_grid(seen: Seen) -> bool:
     return numeric(seen.kind) and len(seen.values) > 60 and not seen.missing and math.isfinite(seen.high - seen.low)
 
 
-def suggestions(table: Table, progress: Progress = lambda done, of: None) -> list[Suggestion]:
+def suggestions(table: Source, progress: Progress = lambda done, of: None) -> list[Suggestion]:
     """A role for each column of a table, and why."""
     return [Suggestion(seen, *role(seen)) for seen in scan(table, progress)]
 
 
 def spec_text(
-    table_name: str, table: Table, progress: Progress = lambda done, of: None, *, text: Collection[str] = ()
+    table_name: str, table: Source, progress: Progress = lambda done, of: None, *, text: Collection[str] = ()
 ) -> str:
     """The spec as TOML, with the reasons beside the suggestions; `text` names the columns that were read as text."""
     return written(table_name, suggestions(table, progress), text)

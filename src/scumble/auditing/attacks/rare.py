@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.auditing.evidence.exhibit import whole_table
-from scumble.auditing.evidence.recode import recoded
 from scumble.auditing.finding import Finding
 from scumble.core.entropy import Stream
 from scumble.engines.duckdb.counting import rare_tuples
 from scumble.release.release import Release
+from scumble.truth import recoded
 
 NAME = "rare rows"
 

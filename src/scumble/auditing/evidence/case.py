@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from scumble.auditing.evidence.boxes import box_of
 from scumble.auditing.evidence.exhibit import Codes, Exhibit, Narrow, batches_of, together, whole_table
-from scumble.auditing.evidence.recode import recoded
 from scumble.core.errors import ParameterError
-from scumble.sources.source import Table
+from scumble.sources.source import Source
+from scumble.truth import recoded
 
 NEAR = 0.01
 """How far numbers may lie from those of the raw table, as a share of their range, to be taken for them."""
@@ -50,7 +50,7 @@ class Case:
     """One audit."""
 
     exhibit: Exhibit
-    source: Table | None = None
+    source: Source | None = None
     """The raw table."""
     others: list[Exhibit] = field(default_factory=list)
 

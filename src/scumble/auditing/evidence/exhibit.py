@@ -11,13 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scumble.core.arrow_types import decoded
+from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import SchemaError, did_you_mean
 from scumble.mechanisms.sps.groups import distinct_lines
-from scumble.publishing.encode import published_type
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.looks import Kind, look
 from scumble.spec.looks.seen import Seen
 
@@ -128,7 +127,12 @@ def of_release(release: Release) -> Exhibit:
 
 
 def of_table(
-    table: Table, name: str, files: Sequence[Path], quasi: Sequence[str] | None, sensitive: Sequence[str] | None, k: int
+    table: Source,
+    name: str,
+    files: Sequence[Path],
+    quasi: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+    k: int,
 ) -> Exhibit:
     """The exhibit of a table that any other tool made; roles that are not given are guessed by names and values."""
     for given in (*(quasi or ()), *(sensitive or ())):
@@ -156,7 +160,7 @@ def _look(name: str, column: pa.ChunkedArray) -> Kind:
     return look(seen).kind
 
 
-def whole_table(table: Table, names: Sequence[str]) -> pa.Table:
+def whole_table(table: Source, names: Sequence[str]) -> pa.Table:
     """Some columns of a table in memory, in the order of its rows."""
     batches = list(batches_of(table, names))
     if batches:
@@ -164,7 +168,7 @@ def whole_table(table: Table, names: Sequence[str]) -> pa.Table:
     return pa.schema([table.schema.field(n) for n in names]).empty_table()
 
 
-def batches_of(table: Table, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def batches_of(table: Source, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Some columns of a table, with text in the kinds that Arrow computes with (Polars has another one)."""
     for batch in table.batches(list(names)):
         columns = [_computable(column) for column in batch.columns]

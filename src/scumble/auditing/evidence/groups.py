@@ -8,11 +8,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.auditing.evidence.recode import merged
 from scumble.core.errors import ParameterError
 from scumble.engines.engine import TABLE
+from scumble.engines.sql import rows_drawn
 from scumble.mechanisms.sps.groups import Counts, Groups, distinct_rows, personal_groups, regrouped
 from scumble.release.release import Release
+from scumble.truth import merged
 
 Numbers = npt.NDArray[np.float64]
 
@@ -53,9 +54,9 @@ def read_groups(release: Release) -> PublishedGroups:
     name, manifest = sensitive_column(release), release.manifest
     weight, copies = manifest.role("weight"), manifest.role("copies")
     keys = [exp.column(n, quoted=True) for n in [*manifest.public, name]]
-    once = f'CAST(ROUND(SUM(1.0 / "{copies}")) AS BIGINT)' if copies else "COUNT(*)"
-    people = f'SUM("{weight}")' if weight else "COUNT(*)"
-    select = exp.select(*keys, f'{once} AS "scumble n"', f'{people} AS "scumble people"').from_(TABLE)
+    people = exp.Sum(this=exp.column(weight, quoted=True)) if weight else exp.Count(this=exp.Star())
+    counted = [rows_drawn(copies).as_("scumble n", quoted=True), people.as_("scumble people", quoted=True)]
+    select = exp.select(*keys, *counted).from_(TABLE)
     lines = release.engine.run(select.group_by(*[str(i + 1) for i in range(len(keys))]))
     domain = manifest.domains[name]
     codes = domain.encode(lines.column(name).combine_chunks(), name).astype(np.int64)

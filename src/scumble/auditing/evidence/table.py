@@ -14,17 +14,17 @@ from scumble.privacy.violations import violations
 from scumble.publishing.assumed_target import assumed
 from scumble.publishing.publish import profile
 from scumble.publishing.roles import decided
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.spec import Spec
 
 
-def examined_as(spec: Spec, table: Table) -> tuple[Spec, list[str]]:
+def examined_as(spec: Spec, table: Source) -> tuple[Spec, list[str]]:
     """The spec with a target that gives a retention, and what was taken for granted where it says none."""
     uniform, told = assumed(spec.model_copy(update={"mechanism": "uniform", "settings": {}}), table)
     return spec.model_copy(update={"privacy": uniform.privacy}), told
 
 
-def examine_table(table: Table, spec: Spec, lam: Any = None, delta: Any = None) -> list[Examined]:
+def examine_table(table: Source, spec: Spec, lam: Any = None, delta: Any = None) -> list[Examined]:
     """The test of every sensitive column, with the retention that the spec asks for."""
     spec, _ = examined_as(decided(spec, table), table)
     settings = spec.settings_as(Settings) if spec.mechanism == "sps" else Settings.model_validate({})

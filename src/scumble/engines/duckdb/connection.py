@@ -1,13 +1,14 @@
-"""Connections to DuckDB: nothing is fetched from outside, and rows that do not fit into memory go where nobody else can read them.
+"""The only door to DuckDB: a connection reads the files that it is given and nothing else, and nobody can change that afterwards.
 
-Left to itself, the engine writes such rows into the working directory, readable for all, and a process that is killed leaves them there.
+Nothing is fetched from outside. Times are told in UTC, wherever the machine stands. Rows that do not fit into memory go where nobody else can
+read them: left to itself, the engine writes them into the working directory, readable for all, and a process that is killed leaves them there.
 """
 
 import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -16,16 +17,35 @@ from pathlib import Path
 
 import duckdb
 
+from scumble.engines.sql import literal, text
+
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 _place: ContextVar[Path | None] = ContextVar("place", default=None)
 _numbers = itertools.count()
 
 
-def connect() -> duckdb.DuckDBPyConnection:
-    """A database in memory; what it has to put aside, it puts into a folder of its own, which it makes when it needs it."""
+def connect(files: Iterable[Path] = ()) -> duckdb.DuckDBPyConnection:
+    """A database in memory that may read these files; what it has to put aside, it puts into a folder of its own, made when it is needed."""
     spill = (_place.get() or _private()) / f"spill-{os.getpid()}-{next(_numbers)}"
-    return duckdb.connect(config={**OFFLINE, "temp_directory": str(spill)})
+    connection = duckdb.connect(config={**OFFLINE, "temp_directory": str(spill)})
+    for setting in _closed(files):
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+def _closed(files: Iterable[Path]) -> list[str]:
+    """The settings of a closed door, in the order in which the engine takes them: once access is off, no file can be added.
+
+    A name with a wildcard is looked at twice, as it is written in a statement and as it is on the disk.
+    """
+    names = dict.fromkeys(name for file in files for name in (str(file.absolute()), literal(file)))
+    return [
+        "TimeZone = 'UTC'",
+        f"allowed_paths = [{', '.join(map(text, names))}]",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ]
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def grouped(source: Sequence[Path] | pa.RecordBatchReader, columns: Sequence[str
 
 
 def _counted(source: Sequence[Path] | pa.RecordBatchReader, names: Sequence[str], which: str, problem: str) -> pa.Table:
-    with connect() as connection:
+    with connect([] if isinstance(source, pa.RecordBatchReader) else source) as connection:
         if isinstance(source, pa.RecordBatchReader):
             connection.register("scumble_rows", source)
             place = "scumble_rows"
@@ -68,7 +68,7 @@ def rare_tuples(files: Sequence[Path], names: Sequence[str], k: int) -> tuple[in
 
 
 def _over_counts(asked: str, files: Sequence[Path], names: Sequence[str]) -> tuple[Any, ...]:
-    with connect() as connection:
+    with connect(files) as connection:
         counted = f"SELECT COUNT(*) AS n FROM {parquet(files)} GROUP BY {listed(names)}"
         found: tuple[Any, ...] = connection.sql(f"SELECT {asked} FROM ({counted})").fetchall()[0]
     return found

@@ -1,9 +1,6 @@
 """DuckDB, embedded, straight on the Parquet files."""
 
-import csv
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -11,60 +8,13 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.core.errors import TableError, did_you_mean
 from scumble.engines.duckdb.complaint import refusal
 from scumble.engines.duckdb.connection import connect
-from scumble.engines.duckdb.decimals import decimal_commas
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.duckdb.lookup import with_lookups
 from scumble.engines.duckdb.tally import tally
 from scumble.engines.engine import TABLE, Axis, Predicates, Rows, Tables, truths_by_statement
-from scumble.engines.sql import literal, parquet, quoted
-
-EngineError = duckdb.Error
-
-
-def csv_relation(path: Path, text: Sequence[str]) -> duckdb.DuckDBPyRelation:
-    """A CSV file as a relation that is read batch by batch; the named columns stay text, the others are typed by their beginning."""
-    names, separator = _header(path)
-    for name in text:
-        if name not in names:
-            raise TableError(f"column {name!r} is not in {path.name}{did_you_mean(name, names)}")
-    shape: dict[str, Any] = {"header": True, "sep": separator, "quotechar": '"', "escapechar": '"', "skiprows": 0}
-    shape["hive_partitioning"] = False  # the columns are those of the file, whatever its folders are called
-    connection = connect()
-    try:
-        types = {"dtype": dict.fromkeys(text, "VARCHAR")} if text else {}
-        found = connection.read_csv(literal(path), **shape, **types)
-        if separator != "," and decimal_commas(found, path, text):
-            return connection.read_csv(literal(path), **shape, **types, decimal=",")
-        return found
-    except duckdb.InvalidInputException:
-        # the detection of types does not say which line is wrong; plain reading does
-        plain = connection.read_csv(literal(path), auto_detect=False, columns=dict.fromkeys(names, "VARCHAR"), **shape)
-        plain.aggregate("COUNT(*)").fetchall()
-        raise
-
-
-def _header(path: Path) -> tuple[list[str], str]:
-    """The names in the first line, and what separates them: the one of , ; tab | that it has most of."""
-    with pa.input_stream(str(path), compression="detect") as stream:
-        first = stream.read(1 << 16).decode("utf-8", "replace").lstrip("\ufeff").splitlines()
-    if not first or not first[0].strip():
-        raise TableError(f"{path.name} is empty; a table has a line of column names and rows below it")
-    separator = max(",;\t|", key=first[0].count)
-    names = next(csv.reader([first[0]], delimiter=separator))
-    demand_names(names, path.name)
-    return names, separator
-
-
-def demand_names(names: Sequence[str], source: str) -> None:
-    """Every column has a name of its own, also where capitals do not count."""
-    lower = [name.strip().lower() for name in names]
-    twice = next((name for i, name in enumerate(names) if lower[i] in lower[:i]), None)
-    if twice is not None or "" in lower:
-        what = f"two columns called {twice!r}" if twice is not None else "a column without a name"
-        raise TableError(f"{source} has {what}; give every column a name of its own")
+from scumble.engines.sql import parquet, quoted
 
 
 def exact(sql: str, raw: pa.Table) -> pa.Table:
@@ -80,7 +30,7 @@ class DuckDB:
     dialect = "duckdb"
 
     def __init__(self, tables: Tables) -> None:
-        self._connection = connect()
+        self._connection = connect(file for rows in tables.values() if isinstance(rows, Sequence) for file in rows)
         for name, rows in tables.items():
             self._open(name, rows)
         rows = tables.get(TABLE)

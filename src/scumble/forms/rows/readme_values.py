@@ -61,7 +61,7 @@ def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, conditi
     files = data_files(manifest)
     stratum = manifest.role("stratum")
     name = quoted(column.name)
-    same = f"r.{name} IS NOT DISTINCT FROM t.v" + (f' AND r."{stratum}" = t.k' if stratum else "")
+    same = f"r.{name} IS NOT DISTINCT FROM t.v" + (f" AND r.{quoted(stratum)} = t.k" if stratum else "")
     listed = ",\n  ".join(lines)
     sql = (
         "SELECT SUM(w) AS estimate, SQRT(SUM(w * w - w)) AS standard_error\n"

@@ -4,10 +4,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.core.arrow_types import published_type
 from scumble.core.errors import TableError
 from scumble.mechanisms.alpha_beta.plan import AlphaBeta, TupleSetPlan
 from scumble.publishing.copies import write_copies
-from scumble.publishing.encode import published_type
 from scumble.publishing.row_pipeline import Job, Printed
 from scumble.release.records import ColumnRecord, CountedRecord, DomainRecord
 

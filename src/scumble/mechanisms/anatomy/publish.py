@@ -15,10 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.core.arrow_types import published_type
 from scumble.core.errors import TableError
 from scumble.core.progress import stage
 from scumble.mechanisms.anatomy.plan import BUCKET, COUNT, Anatomy, BucketPlan, anatomize
-from scumble.publishing.encode import Column, NumberColumn, PublicColumn, published_type
+from scumble.publishing.encode import Column, NumberColumn, PublicColumn
 from scumble.publishing.row_pipeline import WORKERS, Job, Printed
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
 from scumble.publishing.write import Shelf, file_record, parquet_writer

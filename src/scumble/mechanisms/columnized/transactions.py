@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.core.arrow_types import published_type
 from scumble.core.errors import SchemaError, TableError
 from scumble.mechanisms.columnized.patterns import ragged
 from scumble.mechanisms.columnized.settings import Settings
-from scumble.publishing.encode import published_type
 from scumble.publishing.row_pipeline import Job
 from scumble.spec.coarsening import coarsen
 

@@ -14,12 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import is_text
+from scumble.core.arrow_types import is_text, published_type
 from scumble.core.domain import Codes
 from scumble.core.errors import SchemaError, TableError
 from scumble.mechanisms.perturbed_generalization.plan import HIGH, LOW, SIZE, BoxPlan, Generalized, generalize
 from scumble.publishing.copies import write_copies
-from scumble.publishing.encode import PublicColumn, published_type
+from scumble.publishing.encode import PublicColumn
 from scumble.publishing.row_pipeline import Job, Printed
 from scumble.release.records import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord
 from scumble.spec.coarsening import resolved

@@ -9,11 +9,11 @@ from scumble.publishing.expected_rows import Rows, coarse_columns
 from scumble.query.compile import Published
 from scumble.query.rewrites import Recoding
 from scumble.release.records import number_ends, representative
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.spec import Spec
 
 
-def sampled_rows(table: Table, spec: Spec, found: Profile, plan: SamplePlan) -> Rows:
+def sampled_rows(table: Source, spec: Spec, found: Profile, plan: SamplePlan) -> Rows:
     """The same for samples: of n rows s are published, each counting n/s, so that in sums of order k a row is to be expected
     with (n/s)^(k - 1), as if it were published with that many copies.
     """

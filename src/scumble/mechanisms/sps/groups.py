@@ -11,10 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.core.arrow_types import published_type
 from scumble.core.domain import Domain, Grid
 from scumble.core.errors import SchemaError, TableError
-from scumble.publishing.encode import published_type
-from scumble.sources.source import ParquetTable, Table
+from scumble.sources.parquet import ParquetSource
+from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen
 from scumble.spec.spec import Coarsen
 
@@ -68,7 +69,7 @@ class Groups:
         return counts
 
 
-def personal_groups(table: Table, public: Mapping[str, Coarsen | None], sensitive: str, domain: Domain) -> Groups:
+def personal_groups(table: Source, public: Mapping[str, Coarsen | None], sensitive: str, domain: Domain) -> Groups:
     """The groups of a table, in one scan."""
     lines, kinds = _lines(table, public, sensitive, domain)
     if not lines.num_rows:
@@ -146,19 +147,19 @@ def _remedy(lines: pa.Table, public: list[str]) -> str:
     return f"coarsen or drop {worst!r}, which has {different.get(worst, 0):,} different values"
 
 
-def _kind(table: Table, name: str) -> pa.DataType:
+def _kind(table: Source, name: str) -> pa.DataType:
     return published_type(table.schema.field(name).type)
 
 
 def _lines(
-    table: Table, public: Mapping[str, Coarsen | None], sensitive: str, domain: Domain
+    table: Source, public: Mapping[str, Coarsen | None], sensitive: str, domain: Domain
 ) -> tuple[pa.Table, dict[str, pa.DataType]]:
     """The GROUP BY, and the types of columns that were made coarser on the way (or encoded, for the sensitive one)."""
     from scumble.engines.duckdb.counting import grouped
 
     names = [*public, sensitive]
     between = isinstance(domain, Grid) and not pa.types.is_integer(domain.type)  # numbers that the grid rounds
-    if isinstance(table, ParquetTable) and table.countable(names) and not between and not any(public.values()):
+    if isinstance(table, ParquetSource) and table.countable(names) and not between and not any(public.values()):
         return grouped(table.files, names, MOST_LINES), {}
     batches = (_coarser(batch, public, sensitive, domain) for batch in table.batches(names))
     first = next(batches, None)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.core.arrow_types import published_type
 from scumble.core.draws import hypergeometric_split, perturb
 from scumble.core.errors import SchemaError
 from scumble.core.progress import stage
@@ -22,7 +23,7 @@ from scumble.mechanisms.sps.plan import SamplePlan, Sampling
 from scumble.mechanisms.sps.samples import samples_of
 from scumble.mechanisms.sps.sampling import rounded_split
 from scumble.mechanisms.sps.settings import Settings
-from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn, published_type
+from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn
 from scumble.publishing.row_pipeline import WORKERS, Job, Printed
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
 from scumble.publishing.write import Shelf

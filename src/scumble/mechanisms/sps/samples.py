@@ -11,7 +11,7 @@ from scumble.mechanisms.sps.groups import Counts, Groups, demand_groups, persona
 from scumble.mechanisms.sps.merging import merge_columns
 from scumble.mechanisms.sps.plan import SamplePlan, Sampling
 from scumble.release.records import MergedRecord
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 from scumble.spec.spec import Spec
 
 
@@ -34,7 +34,7 @@ class Samples:
         return table.append_column(weight, pa.array((groups.size / self.sizes)[group]))
 
 
-def samples_of(table: Table, spec: Spec, profile: Profile, plan: SamplePlan) -> Samples:
+def samples_of(table: Source, spec: Spec, profile: Profile, plan: SamplePlan) -> Samples:
     """The samples of an sps plan; refused where there are too many groups, or where nothing would be sampled."""
     ((name, domain),) = profile.domains.items()
     public = {n: spec.columns[n].coarsen for n in spec.published if n != name}

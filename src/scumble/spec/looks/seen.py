@@ -7,10 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import decoded, is_text
+from scumble.core.arrow_types import decoded, is_text, published_type
 from scumble.core.progress import Progress
-from scumble.publishing.encode import published_type
-from scumble.sources.source import Table
+from scumble.sources.source import Source
 
 LISTED = 500
 """Values of a column that are counted and listed, at most."""
@@ -89,10 +88,10 @@ def dated(kind: pa.DataType) -> bool:
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
-def first_look(table: Table, names: list[str]) -> list[Seen]:
+def first_look(table: Source, names: list[str]) -> list[Seen]:
     """What the first rows tell of some columns; of a stream that runs once, their types alone."""
     found = [Seen(name, published_type(table.schema.field(name).type)) for name in names]
-    if not table.once:
+    if table.stable:
         batches = table.batches(names)
         for batch in itertools.islice(batches, 1):
             for seen in found:
@@ -101,7 +100,7 @@ def first_look(table: Table, names: list[str]) -> list[Seen]:
     return found
 
 
-def scan(table: Table, progress: Progress) -> list[Seen]:
+def scan(table: Source, progress: Progress) -> list[Seen]:
     """One pass over the table."""
     found = [Seen(f.name, published_type(f.type)) for f in table.schema]
     rows = 0

@@ -1,0 +1,58 @@
+"""CSV files with DuckDB: the beginning of a file is looked at once, and every reading has the types that were found there."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from scumble.engines.duckdb.connection import connect
+from scumble.engines.duckdb.decimals import decimal_commas
+from scumble.engines.sql import listed, literal, text
+
+EngineError = duckdb.Error
+
+
+class CsvFile:
+    """A file whose first line has these names; columns of `words` stay text, the others are typed by their beginning."""
+
+    def __init__(self, path: Path, names: Sequence[str], separator: str, words: Sequence[str]) -> None:
+        self._path, self._words = path, words
+        self._shape: dict[str, Any] = {"header": True, "sep": separator, "quotechar": '"', "escapechar": '"'}
+        self._shape |= {"skiprows": 0, "auto_detect": False}
+        self._shape["hive_partitioning"] = False  # the columns are those of the file, whatever its folders are called
+        try:
+            self._found = self._look(separator, ".")
+            if separator != "," and decimal_commas(self._relation(), path, words):
+                self._found = self._look(separator, ",")
+        except duckdb.InvalidInputException:
+            # the detection of types does not say which line is wrong; plain reading does
+            self._found = {"columns": dict.fromkeys(names, "VARCHAR")}
+            self._relation().aggregate("COUNT(*)").fetchall()
+            raise
+
+    def schema(self) -> pa.Schema:
+        """The columns and their types."""
+        return self._relation().limit(0).to_arrow_table().schema.remove_metadata()
+
+    def reader(self, columns: Sequence[str], rows: int) -> pa.RecordBatchReader:
+        """Some columns, so many rows at a time."""
+        return self._relation().project(listed(columns)).to_arrow_reader(rows)
+
+    def _relation(self) -> duckdb.DuckDBPyRelation:
+        return connect([self._path]).read_csv(literal(self._path), **self._shape, **self._found)
+
+    def _look(self, separator: str, decimal: str) -> dict[str, Any]:
+        """The types of the columns, and how dates and numbers are written."""
+        types = ", ".join(f"{text(name)}: 'VARCHAR'" for name in self._words)
+        given = f", types = {{{types}}}" if types else ""
+        look = (
+            f"SELECT Columns, DateFormat, TimestampFormat FROM sniff_csv({text(literal(self._path))}, header = true, "
+            f"delim = {text(separator)}, quote = '\"', escape = '\"', skip = 0, decimal_separator = {text(decimal)}{given})"
+        )
+        with connect([self._path]) as connection:
+            ((columns, dates, times),) = connection.sql(look).fetchall()
+        found: dict[str, Any] = {"columns": {column["name"]: column["type"] for column in columns}, "decimal": decimal}
+        written = {"date_format": dates, "timestamp_format": times}
+        return found | {key: each for key, each in written.items() if each}

@@ -1,0 +1,68 @@
+"""A column may be called anything, also what SQL would take for its own words: names reach a statement in quotes."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from naming import publish_openly
+
+import scumble
+from scumble.publishing.write import file_record
+from scumble.release.verify import verify
+
+CALLED = 'x") FROM release; DROP VIEW release; --'
+ILL, TOWN, AGE = f"ill{CALLED}", f"town{CALLED}", 'age\' OR "1"="1'
+COLUMNS = {"sensitive": ILL, "domains": {ILL: ["flu", "cold", "hiv"]}}
+MECHANISMS: dict[str, dict[str, Any]] = {
+    "uniform": {**COLUMNS, "retain": 0.5},
+    "identity": {**COLUMNS, "retain": 0.5},
+    "sps": {**COLUMNS, "retain": 0.5},
+    "anatomy": {**COLUMNS, "settings": {"l": 2}},
+    "perturbed_generalization": {**COLUMNS, "retain": 0.5, "settings": {"k": 2}},
+    "k_dgs": {"settings": {"k": 2}},
+    "noisy_counts": {"epsilon": 1, "settings": {"k": 2, "delta": 0.01}},
+}
+
+
+def published(mechanism: str, out: Path | None = None, **more: Any) -> scumble.Release:
+    draw = np.random.default_rng(1)
+    columns = {TOWN: ["Bonn", "Ulm"] * 300, AGE: draw.integers(0, 6, 600), ILL: draw.choice(["flu", "cold"], 600)}
+    return publish_openly(pa.table(columns), out, mechanism=mechanism, seed=1, **MECHANISMS[mechanism], **more)
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_columns_with_hostile_names_are_published_asked_and_verified(mechanism: str) -> None:
+    release = published(mechanism)
+    where = f"{quoted(ILL)} = 'flu' AND {quoted(AGE)} < 9"
+    answer = release.query(f"SELECT {quoted(TOWN)}, COUNT(*) AS n FROM release WHERE {where} GROUP BY 1").to_list()
+    assert sorted(row[TOWN] for row in answer) == ["Bonn", "Ulm"]
+    assert {check.name for check in verify(release) if not check.passed} <= {"randomness"}
+
+
+@pytest.mark.parametrize("role", ["copies", "weight"])
+def test_what_a_manifest_calls_its_own_columns_reaches_no_statement_unquoted(tmp_path: Path, role: str) -> None:
+    out = published("sps", tmp_path / "sps", settings={"duplicates": role == "copies"}).path
+    plain = scumble.open(out)
+    old = plain.manifest.role(role)
+    assert old is not None
+    folder = Path(shutil.copytree(out, tmp_path / "renamed"))
+    (file,) = plain.manifest.data
+    rows = pq.read_table(folder / file)
+    pq.write_table(rows.rename_columns([CALLED if name == old else name for name in rows.column_names]), folder / file)
+    columns = [c.model_copy(update={"name": CALLED}) if c.name == old else c for c in plain.manifest.columns]
+    files = [file_record(folder, each.path, each.rows) for each in plain.manifest.files]
+    manifest = plain.manifest.model_copy(update={"columns": columns, "files": files})
+    (folder / "manifest.json").write_text(manifest.text())
+    renamed = scumble.open(folder)
+    assert verify(renamed) == verify(plain)
+    assert renamed.published_counts(ILL).tolist() == plain.published_counts(ILL).tolist()
+    sql = f"SELECT COUNT(*) AS n FROM release WHERE {quoted(ILL)} = 'flu'"
+    assert renamed.query(sql).to_list() == plain.query(sql).to_list()
