@@ -41,8 +41,10 @@ class Source(Protocol):
     """How many rows there are, where that is known without reading them."""
     stable: bool
     """Whether it may be read twice, and has the same rows then; a stream may not."""
-    files: Sequence[Path]
-    """The files that it is read from, which a release must not replace; none where there are none."""
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files that it is read from, which a release must not replace; none where there are none."""
 
     def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:
         """The named columns, a batch at a time."""
