@@ -105,7 +105,6 @@ WORDS: dict[str, str] = {
     "a criminal record": "guilty police",
     "union membership": "union",
     "politics": "party vote wahl",
-    "an occupation": "job",
 }
 """The same as words of their own, too short to be looked for inside others."""
 
