@@ -33,6 +33,14 @@ SAME = {"unbiased": 1e-9, "likelihood": 1e-6}
 """How far an answer may be from the kept one, relatively. Sums of floats depend on their order; the likelihood is climbed step by step."""
 
 
+LATER_CHECKS = ("coins", "not covered", "taken from the data", "sentences")
+LATER_ATTACKS = ("seeded coins", "claims")
+"""What verify and audit look at since then: it must hold, and expected.json does not have it."""
+
+REPLACED = ("parameters",)
+"""Checks that are no longer made by themselves: the numbers of a plan are those that its guarantee is derived from."""
+
+
 def asked(release: scumble.Release, sql: str, method: str) -> dict[str, Any]:
     """A question as expected.json keeps it: its rows and how each aggregate was found, or the class of the refusal."""
     try:
@@ -89,7 +97,9 @@ def test_every_mechanism_is_kept(releases: dict[str, scumble.Release]) -> None:
     """A release of every mechanism of version 1, with fresh secure coins, and all that is expected has a folder."""
     assert set(EXPECTED) == set(FOLDERS)
     assert set(NAMES.split()) == set(REPORTED) == {release.manifest.mechanism for release in releases.values()}
-    assert all(release.manifest.version == 1 and release.manifest.randomness.secure for release in releases.values())
+    assert all(
+        release.manifest.written.version == 1 and release.manifest.randomness.secure for release in releases.values()
+    )
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -105,13 +115,17 @@ def test_a_kept_release_answers_as_it_did(name: str, releases: dict[str, scumble
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_kept_release_verifies(name: str, releases: dict[str, scumble.Release]) -> None:
-    assert checked(releases[name]) == EXPECTED[name]["verify"]
-    assert all(passed for _, passed in EXPECTED[name]["verify"])
+    found = checked(releases[name])
+    assert all(passed for _, passed in found)
+    kept = [check for check in EXPECTED[name]["verify"] if check[0] not in REPLACED]
+    assert [check for check in found if check[0] not in LATER_CHECKS] == kept
 
 
 @pytest.mark.parametrize("name", AUDITED)
 def test_a_kept_release_is_audited_with_the_same_verdicts(name: str) -> None:
-    assert attacked(KEPT / name) == EXPECTED[name]["audit"]
+    found = attacked(KEPT / name)
+    assert [finding for finding in found if finding[0] not in LATER_ATTACKS] == EXPECTED[name]["audit"]
+    assert {verdict for attack, _, verdict in found if attack in LATER_ATTACKS} == {"holds"}
 
 
 @pytest.mark.parametrize("name", REPORTED)
