@@ -10,10 +10,15 @@ from scumble.forms.markdown import indented
 if TYPE_CHECKING:
     from scumble.release.manifest import Manifest
 
+SOFTWARE = (
+    "scumble (the software that `manifest.json` names, with its version; who gave you this release knows where it is)"
+)
+"""What a stranger is told of it: no address, because a name in an index of packages may be somebody else's one day."""
+
 
 def or_scumble(question: str = "SELECT COUNT(*) AS n FROM release") -> str:
-    """The same by scumble: how to get it, and the command that asks the question."""
-    return f"Or let scumble do it:\n\n    pip install scumble\n{asking(question)}"
+    """The same by scumble: what it is, and the command that asks the question."""
+    return f"Or let {SOFTWARE} do it, in this folder:\n\n{asking(question)}"
 
 
 def counting(condition: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scumble.forms.by_hand import asking, condition_on, counting, data_files, double, or_scumble, plain_place
+from scumble.forms.by_hand import SOFTWARE, asking, condition_on, counting, data_files, double, or_scumble, plain_place
 from scumble.forms.markdown import block, code
 from scumble.forms.rows.readme_values import valued_howto
 from scumble.forms.rows.record import RowsRecord
@@ -30,7 +30,7 @@ def howto(manifest: "Manifest") -> str:
     if valued and column.records[0].replace == "uniform" and len(manifest.sensitive) == 1 and not record.sampling:
         return valued_howto(manifest, column, domain, condition)
     if valued or channel.retain == 0:
-        return f"Weights differ by value; `pip install scumble` and\n\n{asking(counting(condition))}"
+        return f"Weights differ by value; let {SOFTWARE} compute them, in this folder:\n\n{asking(counting(condition))}"
     p = channel.retain
     low = -(1 - p) * share / p
     files = data_files(manifest)
