@@ -3,9 +3,11 @@
 tests/fixtures/v1/README.md says how they were made, and what expected.json holds.
 """
 
+import hashlib
 import json
 import math
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,6 +121,34 @@ def test_a_kept_release_verifies(name: str, releases: dict[str, scumble.Release]
     assert all(passed for _, passed in found)
     kept = [check for check in EXPECTED[name]["verify"] if check[0] not in REPLACED]
     assert [check for check in found if check[0] not in LATER_CHECKS] == kept
+
+
+def rewritten(name: str, out: Path, **changes: Any) -> Path:
+    """A kept release whose record of counts says something else, with a digest that agrees."""
+    folder = shutil.copytree(KEPT / name, out / "copy")
+    document = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    document["counted"] = {**document.get("counted", {}), **changes}
+    document.pop("digest")
+    digest = hashlib.sha256(json.dumps(document, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    text = json.dumps({**document, "digest": digest}, indent=1, ensure_ascii=False) + "\n"
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "words"),
+    [
+        ("k_dgs", {"matrix": "mist"}, "the matrix 'mist', which this scumble does not know; get a newer scumble"),
+        ("k_dgs", {"mist": 1}, r"'form\.mist' is a field that this scumble does not know; get a newer scumble"),
+        ("k_dgs", {"k": None}, r"'form\.counting\.exact\.k' is missing; get the release again"),
+        ("anatomy", {"matrix": "exact"}, r"'form\.rows' is missing"),
+        ("anatomy", {"tables": 3}, "tables are not records; get the release again"),
+        ("uniform", {"matrix": "exact", "k": 3}, r"'form\.counting' is a field that this scumble does not know"),
+    ],
+)
+def test_what_has_no_place_in_version_2_is_refused(name: str, changes: Any, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ScumbleError, match=words):
+        scumble.open(rewritten(name, tmp_path, **changes))
 
 
 @pytest.mark.parametrize("name", AUDITED)
