@@ -43,30 +43,9 @@ the star. Rooms in one line do not know each other. Plug-ins are reached from ab
 """
 
 KNOWN = {
-    # a form is told what a manifest says, and writes into its README: to be handed to it as records
-    ("forms.boxes", "release"),
-    ("forms.rows", "release"),
-    ("forms.tuples", "release"),
-    ("forms.boxes", "mechanisms.perturbed_generalization"),
-    ("forms.tuple_set", "mechanisms.alpha_beta"),
-    # words and statements that several forms share: to lie beside their folders
-    ("forms.boxes", "forms.rows"),
-    ("forms.tuple_set", "forms.rows"),
-    ("forms.tuples", "forms.rows"),
     # mathematics that several mechanisms share: to lie beside their folders
-    ("mechanisms", "mechanisms.noisy_counts"),
-    ("mechanisms.alpha_beta", "mechanisms.noisy_counts"),
     ("mechanisms.columnized", "mechanisms.noisy_counts"),
     ("mechanisms.k_dgs", "mechanisms.noisy_counts"),
-    # the table of publishers: to become a registry
-    ("publishing", "mechanisms.alpha_beta"),
-    ("publishing", "mechanisms.anatomy"),
-    ("publishing", "mechanisms.columnized"),
-    ("publishing", "mechanisms.frapp"),
-    ("publishing", "mechanisms.noisy_counts"),
-    ("publishing", "mechanisms.partitioned"),
-    ("publishing", "mechanisms.perturbed_generalization"),
-    ("publishing", "mechanisms.sps"),
     # the command that runs the demonstration, which prints as commands do
     ("cli", "demo"),
 }

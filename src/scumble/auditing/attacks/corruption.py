@@ -117,7 +117,7 @@ def _perturbed(case: Case, name: str) -> Finding:
 
 
 def _sampled(case: Case) -> bool:
-    return case.exhibit.manifest is not None and case.exhibit.manifest.sampling is not None
+    return case.exhibit.manifest is not None and case.exhibit.manifest.view.sampling is not None
 
 
 def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> Sum:

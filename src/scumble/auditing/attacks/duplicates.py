@@ -36,7 +36,7 @@ def attack(case: Case) -> Finding | None:
     if exhibit.mechanism == "anatomy":
         names = exhibit.quasi  # buckets are filled evenly, and their number would make every count the same
     factor = _common(_counts(table, names))
-    if exhibit.perturbed and exhibit.manifest is not None and exhibit.manifest.sampling is None:
+    if exhibit.perturbed and exhibit.manifest is not None and exhibit.manifest.view.sampling is None:
         factor = max(factor, _common(_counts(table, exhibit.quasi)))  # copies with coins of their own
     rows = table.num_rows
     copies = rows - rows // factor

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import SchemaError, did_you_mean
+from scumble.forms.boxes.record import BoxesRecord
 from scumble.mechanisms.sps.groups import distinct_lines
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
@@ -62,7 +63,7 @@ class Exhibit:
     @property
     def perturbed(self) -> bool:
         """Whether its sensitive columns went through channels that the manifest states."""
-        return self.manifest is not None and bool(self.manifest.sensitive) and self.manifest.counted is None
+        return self.manifest is not None and bool(self.manifest.sensitive) and self.manifest.view.row_by_row
 
     @property
     def coined(self) -> bool:
@@ -72,8 +73,7 @@ class Exhibit:
     @property
     def generalized(self) -> bool:
         """Whether its rows are boxes of people, each with the perturbed value of one of them."""
-        record = self.manifest.counted if self.manifest is not None else None
-        return record is not None and record.matrix == "generalized"
+        return self.manifest is not None and isinstance(self.manifest.form, BoxesRecord)
 
     def says(self, *codes: str) -> str:
         """What follows that the release does not protect from, by its code, as a sentence; nothing where that does not follow."""
@@ -116,14 +116,12 @@ class Exhibit:
 
 def of_release(release: Release) -> Exhibit:
     """The exhibit of a release."""
-    manifest, record = release.manifest, release.manifest.counted
-    parts = [part.name for part in record.tables] if record is not None and record.tables else [None]
-    tables = [release.table(name, words=True) for name in (parts[:1] if manifest.mechanism == "anatomy" else parts)]
+    manifest, view = release.manifest, release.manifest.view
+    tables = [release.table(name, words=True) for name in view.people]
     files = [release.path / path for path in manifest.data]
     counted = [column.name for column in manifest.columns if column.role == "counted"]
-    quasi = manifest.public or [name for name in counted if record is None or record.transactions is None]
-    k = record.k if record is not None and record.k else 1
-    return Exhibit(release.path.name, tables, quasi, manifest.sensitive, files, release, k)
+    quasi = manifest.public or ([] if view.invented else counted)
+    return Exhibit(release.path.name, tables, quasi, manifest.sensitive, files, release, view.k)
 
 
 def of_table(

@@ -104,8 +104,8 @@ def _line(part: Part, e: Estimate, place: int, published: Counts | None, truth: 
 
 def _published(subject: Subject, group: exp.Expression) -> Counts | None:
     """Only where what was published is not already the answer."""
-    record = subject.manifest.counted
-    return subject.published([group], 1 << 24) if record is None or record.matrix == "alpha_beta" else None
+    view = subject.manifest.view
+    return subject.published([group], 1 << 24) if view.row_by_row or view.made_up else None
 
 
 def _row(line: Line) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def mechanisms(subject: Subject) -> Section | None:
 def _level(subject: Subject) -> float | None:
     """The largest belief in a value after seeing a row: all of its perturbed columns together, as others are set to."""
     manifest = subject.manifest
-    if len(manifest.sensitive) < 2 or manifest.counted is not None or subject.truth is None:
+    if len(manifest.sensitive) < 2 or not manifest.view.row_by_row or subject.truth is None:
         return standing(subject)
     if (
         manifest.mechanism == "frapp"
