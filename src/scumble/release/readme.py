@@ -4,6 +4,7 @@ from scumble.core.channel import Channel
 from scumble.core.domain import Domain, Grid
 from scumble.forms.boxes.readme import generalized_howto
 from scumble.forms.rows.readme_values import (
+    SOFTWARE,
     asking,
     condition_on,
     counting,
@@ -145,7 +146,7 @@ def _howto(manifest: Manifest) -> str:
     if valued and column.records[0].replace == "uniform" and len(manifest.sensitive) == 1 and not manifest.sampling:
         return valued_howto(manifest, column, domain, condition)
     if valued or channel.retain == 0:
-        return f"Weights differ by value; `pip install scumble` and\n\n{asking(counting(condition))}"
+        return f"Weights differ by value; let {SOFTWARE} compute them, in this folder:\n\n{asking(counting(condition))}"
     p = channel.retain
     low = -(1 - p) * share / p
     files = data_files(manifest)

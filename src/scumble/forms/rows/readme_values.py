@@ -14,6 +14,11 @@ from scumble.release.manifest import Manifest
 from scumble.release.markdown import block, code, indented
 from scumble.release.records import ColumnRecord
 
+SOFTWARE = (
+    "scumble (the software that `manifest.json` names, with its version; who gave you this release knows where it is)"
+)
+"""What a stranger is told of it: no address, because a name in an index of packages may be somebody else's one day."""
+
 MOST_LINES = 600
 """Weights that a README lists; beyond, the formula has to do."""
 
@@ -34,8 +39,8 @@ def valued_howto(manifest: Manifest, column: ColumnRecord, domain: Domain, condi
 
 
 def or_scumble(question: str = "SELECT COUNT(*) AS n FROM release") -> str:
-    """The same by scumble: how to get it, and the command that asks the question."""
-    return f"Or let scumble do it:\n\n    pip install scumble\n{asking(question)}"
+    """The same by scumble: what it is, and the command that asks the question."""
+    return f"Or let {SOFTWARE} do it, in this folder:\n\n{asking(question)}"
 
 
 def counting(condition: str) -> str:
