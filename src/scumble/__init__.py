@@ -1,6 +1,6 @@
 """scumble: publish a table so that no row gives its person away, and the statistics still come back, with intervals.
 
-release = scumble.publish("patients.csv", "flu.release", sensitive=["disease"], drop=["name"],
+release = scumble.publish("patients.csv", "flu.release", sensitive=["disease"], public=["age", "sex"], drop=["name"],
                           rho1="1/13", rho2="1/6", domain_from_data=True)
 release.query("SELECT sex, disease, COUNT(*) AS patients FROM release GROUP BY sex, disease")
 """

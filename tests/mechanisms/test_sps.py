@@ -290,7 +290,7 @@ def test_values_a_period_apart_do_not_come_and_go_together() -> None:
 
 
 def duels(parts: tuple[Fraction, ...]) -> dict[tuple[int, ...], Fraction]:
-    """The law of the rounded fractional parts, as mechanisms/sampling.py defines the duels: each outcome with its probability."""
+    """The law of the rounded fractional parts, as mechanisms/sps/sampling.py defines the duels: each outcome with its probability."""
 
     def go(open_: Fraction, going: int, value: int, taken: tuple[int, ...], chance: Fraction) -> None:
         if chance == 0:

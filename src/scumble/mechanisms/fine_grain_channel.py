@@ -9,7 +9,7 @@ on m values that is a linear program in the retentions p:
 
 the last only where downward breaches count too. Every coefficient of p is positive, so that lowering any retention, as
 the rounding of coins does, breaks none of them. Row i involves the others through the largest of them alone, which
-leaves one or two numbers to search for instead of m (m - 1) rows: retention.py. The proofs are in docs/proofs/fine_grain.md.
+leaves one or two numbers to search for instead of m (m - 1) rows: retention_program.py. The proofs are in docs/proofs/fine_grain.md.
 """
 
 import math

@@ -1,6 +1,6 @@
-"""Publishing: with press.py, the only place where raw rows and randomness meet.
+"""Publishing: with what a mechanism publishes by, the only place where raw rows and the coins of a release meet.
 
-    profile -> plan -> press -> manifest -> rename
+    profile -> plan -> publish -> manifest -> rename
 
 The release is written into a folder aside and renamed at the end: it is whole or it is not there.
 """

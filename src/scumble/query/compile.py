@@ -7,7 +7,7 @@ rows; and the same lines are what the likelihood needs.
     SELECT groups, published values of grouped perturbed columns, cells of the others, COUNT(*), SUM(v), SUM(v * v)
     FROM release WHERE public conditions GROUP BY all of these
 
-Where nothing but cells of perturbed columns is counted, an engine may count these without a statement (engines/tally.py).
+Where nothing but cells of perturbed columns is counted, an engine may count these without a statement (engines/duckdb/tally.py).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """What sampling adds to the variance of an answer, where a group's sample keeps the group's frequencies.
 
-Of a value with c records among n, x = c s/n rounded down or up are in the sample of s: N of them (mechanisms/sampling.py), each counting
+Of a value with c records among n, x = c s/n rounded down or up are in the sample of s: N of them (mechanisms/sps/sampling.py), each counting
 W = n/s. For any numbers g of the values (docs/proofs/reconstruction_privacy.md, section 7)
 
     Var[sum g N] <= sum of x g^2,               of which the sum of phi' over sampled rows is an unbiased estimate, and

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from scumble.release.manifest import Manifest
     from scumble.release.records import ColumnRecord
 
+SOFTWARE = (
+    "scumble (the software that `manifest.json` names, with its version; who gave you this release knows where it is)"
+)
+"""What a stranger is told of it: no address, because a name in an index of packages may be somebody else's one day."""
+
 MOST_LINES = 600
 """Weights that a README lists; beyond, the formula has to do."""
 

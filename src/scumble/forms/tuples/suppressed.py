@@ -7,7 +7,7 @@ c what each adds to the answer (0 where it does not match), and u = max(high, 0)
     AVG  <=  (sum of c i + (n - B) high) / (matching i + n - B)
 
 and likewise below with min(low, 0) and low. COUNT is a SUM of ones with u = 1. Each is a sum of weight times count, or a quotient of two, so that
-its interval follows as that of any other (query/linear.py, query/intervals.py); a bound is the outer end of it.
+its interval follows as that of any other (forms/tuples/linear.py, query/intervals.py); a bound is the outer end of it.
 """
 
 from dataclasses import dataclass

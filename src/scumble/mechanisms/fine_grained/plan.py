@@ -3,7 +3,7 @@
     posterior odds of value i <= gamma_i * prior odds of value i,        whatever was published
 
 The gammas come from the privacy target, scaled by scores or replaced value by value, or from a tolerance theta (rho1_i = f_i,
-rho2_i = theta f_i). The program is fine_graining.py's; what holds and what does not: docs/proofs/fine_grain.md.
+rho2_i = theta f_i). The program is fine_grain_channel.py's; what holds and what does not: docs/proofs/fine_grain.md.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The mechanism identity: its declaration. Planning is in plan.py, publishing in publish.py."""
+"""The mechanism identity: its declaration. Planning is in own_values.py, beside this folder, publishing in publish.py."""
 
 from scumble.mechanisms.mechanism import Mechanism, Traits, deferred
 from scumble.mechanisms.words import CENTRAL, NO_DP, NO_NEIGHBOURS, REPLACED, Words

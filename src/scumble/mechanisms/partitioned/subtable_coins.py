@@ -1,7 +1,7 @@
 """The coins of all sub-tables at once, whichever sub-table a row is in.
 
 A row of value x in sub-table k takes a word of `bits` bits: below the threshold of (k, x) the value is kept, else it becomes member
-(word - threshold) // share of the sub-table (coins.py). Mostly the first byte of the word decides that already, because all words that begin with it have
+(word - threshold) // share of the sub-table (core/coins.py). Mostly the first byte of the word decides that already, because all words that begin with it have
 the same outcome: those outcomes are looked up, and only the rows of the other bytes get the rest of their word. What is drawn is the same.
 """
 

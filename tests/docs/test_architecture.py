@@ -1,0 +1,107 @@
+"""docs/architecture.md: the two paths are what a trace of a real publication and a real question shows."""
+
+import re
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from test_layout import ORDER
+
+import scumble
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "scumble"
+TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+MOST_STEPS = 8
+
+
+def section(title: str) -> str:
+    """What stands below a heading."""
+    return TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def functions(title: str) -> list[str]:
+    """The functions that the steps of a path name, in their order."""
+    return re.findall(r"`([\w/]+\.py:[\w.]+)`", section(title))
+
+
+def called(work: Callable[[], Any]) -> list[str]:
+    """The functions of ours that a piece of work calls, as file:function, in the order of their first calls."""
+    seen: dict[str, None] = {}
+
+    def look(frame: FrameType, event: str, argument: Any) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and SOURCE in path.parents:
+            seen[f"{path.relative_to(SOURCE).as_posix()}:{frame.f_code.co_qualname}"] = None
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return list(seen)
+
+
+def in_order(named: list[str], trace: list[str]) -> list[str]:
+    """What was called of the named functions, as it was called."""
+    return [function for function in trace if function in named]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A CSV file of 300 people."""
+    path = tmp_path / "people.csv"
+    people = pa.table({"sex": ["F", "M", "F"] * 100, "disease": ["flu", "cold", "gout"] * 100})
+    pyarrow.csv.write_csv(people, path)
+    return path
+
+
+def publish(table: Path) -> scumble.Release:
+    domains = {"disease": ["flu", "cold", "gout"]}
+    return scumble.publish(
+        table, table.with_suffix(".release"), sensitive="disease", public="sex", domains=domains, gamma=3
+    )
+
+
+def ask(path: Path) -> scumble.Estimates:
+    return scumble.open(path).query("SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'flu' GROUP BY sex")
+
+
+def test_publishing_takes_the_steps_of_the_document(table: Path) -> None:
+    named = functions("Publish")
+    assert in_order(named, called(lambda: publish(table))) == named
+
+
+def test_a_question_takes_the_steps_of_the_document(table: Path) -> None:
+    named, path = functions("Query"), publish(table).path
+    assert in_order(named, called(lambda: ask(path))) == named
+
+
+@pytest.mark.parametrize("title", ["Publish", "Query"])
+def test_a_path_has_eight_steps_at_most_and_each_names_a_function(title: str) -> None:
+    steps = re.split(r"\n(?=\d+\. )", section(title))[1:]
+    assert 5 <= len(steps) <= MOST_STEPS
+    assert all(re.search(r"`[\w/]+\.py:[\w.]+`", step) for step in steps)
+
+
+def test_the_trace_tells_another_order(table: Path) -> None:
+    named = functions("Publish")
+    assert in_order(named, called(lambda: publish(table))) != named[::-1]
+
+
+def test_the_order_of_imports_is_the_one_that_is_tested() -> None:
+    assert section("The order of imports").split("```")[1].strip() == textwrap.dedent(ORDER).strip()
+
+
+def test_every_file_and_folder_that_is_named_is_there() -> None:
+    named = set(re.findall(r"`((?:\w+/)+(?:\w+\.py)?|\w+\.py)(?::[\w.]+)?`", TEXT))
+    assert len(named) > 30
+    exact = [each for each in named if "NAME" not in each]
+    assert [each for each in exact if not (SOURCE / each).exists() and not (ROOT / each).exists()] == []
