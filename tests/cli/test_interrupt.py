@@ -125,6 +125,7 @@ PUBLISH += ["-o", "r"]
     "place",
     ["scumble.publishing.publish:distinct_values", "scumble.publishing.shuffle:Buckets.add", "scumble.publishing.write:decode_table"],
 )  # fmt: skip
+@pytest.mark.slow
 def test_publishing_ends_with_one_line(place: str, table: Path) -> None:
     """While values are looked up, while rows are read, and while worker threads write them."""
     told = interrupted(place, *PUBLISH, folder=table.parent)
@@ -133,6 +134,7 @@ def test_publishing_ends_with_one_line(place: str, table: Path) -> None:
     assert [path.name for path in table.parent.iterdir()] == ["t.parquet"]
 
 
+@pytest.mark.slow
 def test_a_request_to_end_is_an_interruption_too(table: Path) -> None:
     told = interrupted("scumble.publishing.shuffle:Buckets.add", *PUBLISH, folder=table.parent, send=signal.SIGTERM)
     assert (told.returncode, told.stderr.count("\n")) == (143, 1)
@@ -143,6 +145,7 @@ def test_a_request_to_end_is_an_interruption_too(table: Path) -> None:
     ("place", "arguments"),
     [("scumble.spec.suggest:role", ["init", "t.parquet"]), ("scumble.demo:hospital", ["demo", "--rows", "1000"])],
 )
+@pytest.mark.slow
 def test_other_commands_write_all_or_nothing(place: str, arguments: list[str], table: Path) -> None:
     told = interrupted(place, *arguments, folder=table.parent)
     assert (told.returncode, told.stderr.count("\n")) == (130, 1)
@@ -156,6 +159,7 @@ def test_other_commands_write_all_or_nothing(place: str, arguments: list[str], t
         ("scumble.evaluate.parallel:as_completed", ["compare", "t.toml", "--mechanism", "uniform", "--size", "3"]),
     ],
 )
+@pytest.mark.slow
 def test_what_reads_a_release_leaves_no_page_and_no_process(place: str, arguments: list[str], table: Path) -> None:
     """A process that lived on would hold our pipe open, and the wait for its end would fail."""
     folder = table.parent

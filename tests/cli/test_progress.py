@@ -119,6 +119,7 @@ print("result")
 """Work that lasts until the bar is there, however long that takes on a busy machine."""
 
 
+@pytest.mark.slow
 def test_a_bar_keeps_out_of_what_is_piped() -> None:
     """Standard error is a terminal, standard output a pipe; and both are pipes."""
     ours, theirs = pty.openpty()

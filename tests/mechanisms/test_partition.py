@@ -318,6 +318,7 @@ def test_what_cannot_be_is_refused_with_the_way_out(arguments, options, message)
         partition(*arguments, **options)
 
 
+@pytest.mark.slow
 def test_a_thousand_values_and_millions_of_records_are_planned():
     """The plan depends on counts alone, so that the number of records does not matter."""
     for size in (50, 1000):

@@ -110,11 +110,13 @@ def test_a_kept_release_verifies(name: str, releases: dict[str, scumble.Release]
 
 
 @pytest.mark.parametrize("name", AUDITED)
+@pytest.mark.slow
 def test_a_kept_release_is_audited_with_the_same_verdicts(name: str) -> None:
     assert attacked(KEPT / name) == EXPECTED[name]["audit"]
 
 
 @pytest.mark.parametrize("name", REPORTED)
+@pytest.mark.slow
 def test_a_kept_release_is_reported_in_both_editions(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
