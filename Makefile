@@ -1,35 +1,55 @@
-# The two commands of the README are `make demo` and `make test`; each sets itself up.
+# The two commands of the README are `make demo` and `make test`; each sets itself up and says what it is doing.
 PYTHON ?= python3
 BIN := .venv/bin
-STAMP := .venv/.installed
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
+VENV := .venv/.made
+DEMO := .venv/.demo
+TEST := .venv/.test
+BENCH := .venv/.bench
 
-.PHONY: demo test check bench notebooks clean
+.PHONY: demo quick test check bench notebooks clean
 
-demo: $(STAMP)  ## publish a hospital table of 100,000 patients and ask it three questions
+demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
 
-test: $(STAMP) check  ## lint, types, doctests and tests
+quick: $(TEST)  ## lint, and the tests that take no time: while you work
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test: $(TEST) check  ## lint, types, doctests and all tests
 	$(BIN)/python -m pytest -n auto
 
-check: $(STAMP)
+check: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(STAMP) .venv/.bench  ## ratios against peers and limits, in one run
+bench: $(BENCH)  ## ratios against peers and limits, in one run
 	$(BIN)/python -m benchmarks
 
-notebooks: $(STAMP)  ## run the tutorials and store what they show
+notebooks: $(TEST)  ## run the tutorials and store what they show
 	$(BIN)/python docs/notebooks/run.py
 
-$(STAMP): pyproject.toml
+$(VENV):
 	$(PYTHON) -c 'import sys; sys.exit("scumble needs Python 3.11 or newer; say which: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
+	@echo "making a virtual environment in .venv"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	touch $@
 
-.venv/.bench: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+$(DEMO): pyproject.toml | $(VENV)
+	@echo "installing scumble and what draws its report into .venv: about a minute, once"
+	$(PIP) -e '.[report]'
+	touch $@
+
+$(TEST): pyproject.toml | $(VENV)
+	@echo "installing scumble and the tools of its tests into .venv: a minute or two, once"
+	$(PIP) -e '.[test]'
+	touch $@
+
+$(BENCH): $(TEST)
+	@echo "installing what the benchmarks compare with"
+	$(PIP) -e '.[bench]'
 	touch $@
 
 clean:

@@ -25,6 +25,8 @@ from scumble.release.manifest import NAME, read_manifest
 from scumble.release.release import open_release
 from scumble.sources.source import read
 
+pytestmark = pytest.mark.slow
+
 VALUES = [f"d{i}" for i in range(10)]
 
 

@@ -24,6 +24,7 @@ def table() -> pa.Table:
 
 
 @pytest.mark.parametrize("mechanism", ["uniform", "fine_grain"])
+@pytest.mark.slow
 def test_a_guess_that_is_always_right_is_audited(table: pa.Table, mechanism: str, tmp_path: Path) -> None:
     how = {"sensitive": "ill", "domains": {"ill": VALUES}, "rho1": "1/10", "rho2": "1/2"}
     release = publish_openly(table, mechanism=mechanism, seed=1, **how)

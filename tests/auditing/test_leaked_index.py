@@ -79,6 +79,7 @@ def _innocent(rows: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("given", [True, False])
+@pytest.mark.slow
 def test_columns_of_the_raw_table_that_are_merely_different_are_none(given: bool, raw: pa.Table) -> None:
     for what, column in _innocent(len(raw)).items():
         assert looked_at(raw, column, given=given).verdict == "holds", what

@@ -183,6 +183,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "scumble", "audit", *words], capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_command_groups_by_question_and_its_code_tells_what_is_broken(raw: pa.Table, tmp_path: Path) -> None:
     pa.csv.write_csv(raw, tmp_path / "raw.csv")
     for name in ("a", "b"):  # without a seed, which the command would call broken

@@ -17,6 +17,8 @@ from scumble.auditing import Finding, audit
 from scumble.auditing.evidence.parts import Terms, worst
 from scumble.release.release import Release
 
+pytestmark = pytest.mark.slow
+
 Codes = npt.NDArray[np.int64]
 Forge = Callable[[Release, pa.Table], Release]
 

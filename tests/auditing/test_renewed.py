@@ -13,6 +13,8 @@ from scumble.auditing import Finding, audit
 from scumble.auditing.evidence.law import Law
 from scumble.auditing.evidence.renewed import renewed
 
+pytestmark = pytest.mark.slow
+
 KEY = bytes(range(32))
 ROWS = 3000
 

@@ -17,6 +17,8 @@ from naming import publish_openly
 
 from scumble.auditing import audit
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("how", SOUND)

@@ -16,6 +16,8 @@ from scumble.auditing import Finding, audit
 from scumble.auditing.attacks.whole_rows import _judged, _tails
 from scumble.release.release import Release
 
+pytestmark = pytest.mark.slow
+
 Forge = Callable[[Release, pa.Table], Release]
 ROWS = 20_000
 VALUES = ["disease", "visits", "job"]

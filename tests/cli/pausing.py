@@ -1,21 +1,35 @@
 """Runs the command line, and pauses where a test wants to interrupt it.
 
-python pausing.py MODULE:NAME ARGUMENTS...: the first call of that function prints "reached" and waits to be interrupted. On a worker thread, which
-nobody interrupts, it goes on after a second.
+python pausing.py MODULE:NAME ARGUMENTS...: the first call of that function prints "reached" and waits to be interrupted. Nobody interrupts a worker
+thread: it waits until the main thread was, and goes on.
 """
 
+import os
 import sys
 import threading
 import time
 from importlib import import_module
+from types import FrameType
 
-from scumble.__main__ import main
+from scumble.__main__ import Interruptions, main
+
+ARRIVED = threading.Event()
+"""Set when the signal is there, however long it takes to come."""
+TEST = os.getppid()
+
+
+class Heard(Interruptions):
+    """Interruptions that tell the pause of themselves."""
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        ARRIVED.set()
+        super()._interrupt(number, frame)
 
 
 def pause() -> None:
-    """Waits; on the main thread for longer than any test. In short naps: a signal that another thread gets wakes nobody."""
+    """Waits as long as the test lives. In short naps: a signal that another thread gets wakes nobody."""
     print("reached", flush=True)
-    for _ in range(10 if threading.current_thread() is not threading.main_thread() else 600):
+    while not ARRIVED.is_set() and os.getppid() == TEST:
         time.sleep(0.1)
 
 
@@ -38,4 +52,5 @@ def pausing(place: str) -> None:
 
 if __name__ == "__main__":
     pausing(sys.argv.pop(1))
+    sys.modules["scumble.__main__"].Interruptions = Heard  # type: ignore[attr-defined]
     main()

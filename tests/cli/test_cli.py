@@ -19,6 +19,8 @@ from scumble.cli import app
 from scumble.cli.output import print_json
 from scumble.cli.show import singling_out
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PUBLISH = [
     "publish",

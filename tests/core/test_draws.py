@@ -79,6 +79,7 @@ def test_binomial_compares_digit_by_digit():
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 5, 8, 50])
+@pytest.mark.slow
 def test_uniform_has_its_law(stream, m):
     """The count of the first and of the last value is Bin(9, 1/m), and not Bin(9, 1.05/m)."""
     drawn = draws.uniform(stream, np.full(TRIALS, 9), m)

@@ -7,6 +7,8 @@ from scipy.stats import chi2
 
 from scumble.core.entropy import PIECE, Entropy, Stream
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_keystream_is_aes_in_counter_mode() -> None:
     key = bytes(range(32))

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 nbformat = pytest.importorskip("nbformat", reason="notebooks are read by nbformat: pip install 'scumble[test]'")
 nbclient = pytest.importorskip("nbclient", reason="notebooks are run by nbclient: pip install 'scumble[test]'")
 

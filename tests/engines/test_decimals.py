@@ -75,6 +75,7 @@ def test_a_later_value_that_is_none_names_its_line(tmp_path: Path) -> None:
         values(path, "a")
 
 
+@pytest.mark.slow
 def test_from_init_to_an_answer(tmp_path: Path) -> None:
     path = written(tmp_path, GERMAN, "pat.csv")
 

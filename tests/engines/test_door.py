@@ -85,6 +85,7 @@ def test_an_open_release_cannot_read_beside_its_own_files(release: scumble.Relea
         engine.run(parsed("SELECT * FROM read_csv('/etc/passwd')"))
 
 
+@pytest.mark.slow
 def test_nothing_else_connects() -> None:
     source = Path(scumble.__file__).parent
     for path in source.rglob("*.py"):

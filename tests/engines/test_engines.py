@@ -1,6 +1,6 @@
 """Every engine gives the same answers, of every form; what one declares unsupported is marked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,7 @@ from scumble.core.errors import ParameterError, QueryError
 from scumble.engines import DEFAULT, ENGINES, open_engine
 from scumble.engines.engine import Engine
 
-ENGINES["sqlite"] = "sqlite_engine:SQLite"  # all that it takes
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _beside() -> Iterator[None]:
-    """The file of the second engine can be imported by its name."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(Path(__file__).parent))
-        yield
+ENGINES["sqlite"] = "toys.engine:SQLite"  # all that it takes
 
 
 def table(rows: int = 1500) -> pa.Table:
@@ -205,7 +197,7 @@ def test_joined_and_stacked_releases_are_asked_by_any_engine(engine: str, tmp_pa
 
 
 def test_an_engine_is_a_name_a_class_or_one_that_is_open(folders: dict[str, Path]) -> None:
-    from sqlite_engine import SQLite
+    from toys.engine import SQLite
 
     ask = "SELECT COUNT(*) AS n FROM release WHERE disease = 'flu'"
     named, made = scumble.open(folders["rows"], engine="sqlite"), scumble.open(folders["rows"], engine=SQLite)

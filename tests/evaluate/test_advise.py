@@ -18,6 +18,8 @@ from scumble.evaluate import advise
 from scumble.spec.spec import Spec, read_spec
 from scumble.spec.toml import spec_toml
 
+pytestmark = pytest.mark.slow
+
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 BY_SEX = "SELECT sex, disease, COUNT(*) AS n FROM release GROUP BY sex, disease"
 COMMON = "SELECT sex, COUNT(*) AS n FROM release WHERE disease IN ('flu', 'cold') GROUP BY sex"

@@ -23,6 +23,8 @@ from scumble.evaluate.subject import Subject
 from scumble.spec.spec import Spec
 from scumble.truth import Truth
 
+pytestmark = pytest.mark.slow
+
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 SHARES = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
 

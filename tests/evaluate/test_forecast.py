@@ -15,6 +15,8 @@ from scumble.evaluate.forecast import forecast
 from scumble.sources.source import read
 from scumble.spec.spec import read_spec
 
+pytestmark = pytest.mark.slow
+
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 QUESTIONS = [
     "SELECT disease, COUNT(*) AS a FROM release GROUP BY disease",

@@ -220,6 +220,7 @@ def test_frapp_on_disk_verifies_and_is_checked_as_one_channel(both: pa.Table) ->
     assert "all kept, or all replaced" in (release.path / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_frapp_answers_are_unbiased_with_right_errors(both: pa.Table) -> None:
     """Over 60 publications, two columns with a public condition, in groups: within 5 standard errors, which are right within 30%."""
     sql = (
@@ -251,6 +252,7 @@ def test_frapp_by_sql_is_its_own_estimator_and_refuses_the_rest(both: pa.Table) 
         publish_openly(both, sensitive=["sex"], domains={"sex": ["F", "M"]}, mechanism="frapp", gamma=5)
 
 
+@pytest.mark.slow
 def test_alpha_beta_on_disk_verifies_and_answers() -> None:
     """40 publications of 600 tuples of 10,000: counts in groups are unbiased, and a forged alpha is found out."""
     places = np.random.default_rng(5).permutation(10_000)[:600]

@@ -1,7 +1,6 @@
 """Fine-grain perturbation: the papers' figures, the direct search against a linear program, and exact posteriors."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -250,12 +249,10 @@ def test_mistakes_are_named(counts, given, message):
         fine_grain(counts, **given)
 
 
-def test_large_domains_are_solved_at_once():
-    """A generous bound for a busy machine; the program with all its rows takes minutes and gigabytes."""
+def test_large_domains_are_solved():
+    """The program with all its rows would have 10,000 squared of them, and take minutes and gigabytes."""
     rng = np.random.default_rng(1)
     counts, gamma = rng.zipf(1.5, 10_000), 1 + rng.exponential(20, 10_000)
-    start = time.perf_counter()
     channel = fine_grain(counts, gamma=gamma)
-    assert time.perf_counter() - start < 2
     largest = channel._largest_other()
     assert np.all(9_999 * channel.retention + gamma * largest <= (gamma - 1) * (1 + 1e-12))

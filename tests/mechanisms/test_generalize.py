@@ -23,6 +23,7 @@ def test_the_statistic_is_that_of_a_contingency_table():
         assert bins[0] - 1 == expected.dof
 
 
+@pytest.mark.slow
 def test_degrees_of_freedom_are_bins_less_one():
     """2000 pairs from one distribution at m = 2: bins - 1 degrees reject 5% (within 6 deviations of 0.49%), m reject 1.3%."""
     generator = np.random.default_rng(2)

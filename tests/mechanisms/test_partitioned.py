@@ -209,6 +209,7 @@ def test_a_plan_is_not_used_up() -> None:
     assert counts.tolist() == [[3, 5]]
 
 
+@pytest.mark.slow
 def test_every_record_of_a_value_is_equally_likely_in_a_sub_table() -> None:
     """8 records of one value, 3 to sub-table 1, in batches that hold 5 and 3 of them, 4,000 times: each record is there 3/8 of the time, and each
     of the 56 sets of three equally often. Chi-square with 55 degrees of freedom is above 117 with probability 1e-6."""
@@ -322,6 +323,7 @@ def test_counts_from_the_engine_are_those_of_the_rows(tmp_path: Path, publish_si
 
 
 @pytest.mark.parametrize("inside", ["uniform", "fine_grain"])
+@pytest.mark.slow
 def test_the_forecast_is_what_publications_come_to(inside: str) -> None:
     """The truth comes back exactly, and the standard error foreseen is the mean of 10 publications within 5%."""
     from scumble.evaluate.forecast import forecast

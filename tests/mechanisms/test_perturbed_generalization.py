@@ -151,6 +151,7 @@ def test_what_is_published(release: Any) -> None:
         "day >= DATE '2020-02-15' AND smoker AND disease <> 'flu'",
     ],
 )
+@pytest.mark.slow
 def test_estimates_are_unbiased_and_their_errors_right(releases: list[Any], condition: str) -> None:
     """50 publications of 3,000 rows that lie evenly: the mean is the truth within 5 of its standard errors (false alarm 1e-6) and 5% for what boxes cut; the
     stated errors are the true ones within what 50 can tell, 0.7 to 1.45 times (1e-5)."""

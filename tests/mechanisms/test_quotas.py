@@ -15,6 +15,7 @@ BATCHES = ([2, 0], [1, 1], [3, 1])
 
 
 @pytest.mark.parametrize("records", [1, 1 << 14])
+@pytest.mark.slow
 def test_every_order_of_the_records_is_equally_likely(monkeypatch: pytest.MonkeyPatch, records: int) -> None:
     """Batches of 2, 1 and 3 of six records: what the first two get follows the multivariate hypergeometric law, halved to the last record or not.
 

@@ -42,6 +42,7 @@ def only_u(k: int, epsilon: float, delta: float, upto: int) -> tuple[list[float]
 
 
 @pytest.mark.parametrize(("k", "epsilon", "delta"), PARAMETERS)
+@pytest.mark.slow
 def test_the_matrix_in_use_holds_to_10000_without_slack(k: int, epsilon: float, delta: float) -> None:
     """On the integers that coins are compared with, in exact arithmetic."""
     verdict = NoisyCountMatrix(k, epsilon, delta).check(10_000)

@@ -84,6 +84,7 @@ def test_tails_equal_rational_arithmetic(n, c, p, m, lam):
     assert [float(t) for t in tails(n, c, p, m, lam)] == pytest.approx(expected, rel=1e-11, abs=1e-300)
 
 
+@pytest.mark.slow
 def test_tails_are_relatively_accurate_where_they_are_tiny():
     """A tail of 1e-30 comes out to 9 digits."""
     expected = by_fractions(400, 200, "1/2", 2, "4/5")
@@ -127,6 +128,7 @@ def test_normal_bounds_decide_as_convolutions_do():
         ("3/10", "1/2", 50, "3/10", 0.1),
     ],
 )
+@pytest.mark.slow
 def test_sample_size_is_the_definition(f, p, m, lam, delta):
     assert sample_size(f, p, m, lam, delta) == by_definition(f, p, m, lam, delta)
 

@@ -18,6 +18,8 @@ from scumble.sources.source import read
 from scumble.spec.spec import read_spec
 from scumble.spec.suggest import spec_text
 
+pytestmark = pytest.mark.slow
+
 
 def people(rows: int = 300) -> pa.Table:
     draw = np.random.default_rng(1)

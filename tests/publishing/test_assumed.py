@@ -37,6 +37,7 @@ def spec(folder: Path, privacy: str) -> Path:
     return folder / "t.toml"
 
 
+@pytest.mark.slow
 def test_rho2_alone_is_planned_with_the_commonest_share_as_compare_has_it(folder: Path) -> None:
     path = spec(folder, "[privacy]\nrho2 = 0.8")
     found = scumble.plan(path)

@@ -5,16 +5,11 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 from sqlglot import exp
+from toys.aggregate import COUNT_IF
 
 import scumble
 from scumble.core.errors import QueryError
-from scumble.engines.expressions import either, number
 from scumble.query.aggregates import AGGREGATES
-from scumble.query.aggregates.aggregation import Aggregation
-from scumble.query.aggregates.sum import of_rows
-
-COUNT_IF = Aggregation("count_if", "sum", lambda function: either(function.this, number(1), number(0)), of_rows)
-"""The rows for which a condition holds: a sum of ones."""
 
 
 @pytest.fixture

@@ -155,6 +155,7 @@ disease = { role = "sensitive", values = ["a", "b", "c"] }
 """
 
 
+@pytest.mark.slow
 def test_a_plan_says_so_too(table: pa.Table, tmp_path: Path) -> None:
     asked = "SELECT COUNT(*) AS n FROM release WHERE age > 40"
     assert "falls inside 40 to 49" in plan_openly(table, asked, retain=0.5, **HOW).answers[0][1].notes[0]

@@ -237,6 +237,7 @@ COVERED = {1: 400, 2: 400, 3: 300, 4: 300}
 
 
 @pytest.mark.parametrize("columns", COVERED)
+@pytest.mark.slow
 def test_bootstrap_intervals_cover(columns):
     """400, 400, 300, 300 published tables of 1,000 rows in two states, three figures each, most of them at the border.
 

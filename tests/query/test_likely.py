@@ -117,6 +117,7 @@ def test_it_is_said_where_the_intervals_are_from(figures: str, said: str, ages: 
     assert said in ages.query(f"SELECT {figures} FROM release WHERE sex = 'm'", method="likelihood").notes[-1]
 
 
+@pytest.mark.slow
 def test_intervals_of_different_releases_do_not_miss_alike() -> None:
     """The ends of 200 draws are off by 0.19 standard errors; with the same draws for all releases they would be off together, to 0.04."""
     table = pa.table({"sex": ["m", "f"] * 1000})

@@ -149,6 +149,7 @@ def test_the_truth_that_answers_are_measured_by_is_taken_alike() -> None:
         assert line.value == pytest.approx(line.truth)
 
 
+@pytest.mark.slow
 def test_advice_foresees_the_error_of_a_sum_over_steps() -> None:
     """100 fresh publications, 2 lines: measured / foreseen has a standard deviation of 1 / sqrt(2 * 100 * 2) = 0.05, so that a sound
     promise is off by a quarter with a probability below 1e-6; the sum of lower ends would be off by more."""

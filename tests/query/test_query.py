@@ -90,6 +90,7 @@ def dense(small: scumble.Release) -> Dense:
 
 @settings(max_examples=40, deadline=None)
 @given(condition=conditions)
+@pytest.mark.slow
 def test_any_boolean_expression_equals_the_dense_computation(
     condition: Node, small: scumble.Release, dense: Dense
 ) -> None:

@@ -152,6 +152,7 @@ def test_what_has_no_place_in_version_2_is_refused(name: str, changes: Any, word
 
 
 @pytest.mark.parametrize("name", AUDITED)
+@pytest.mark.slow
 def test_a_kept_release_is_audited_with_the_same_verdicts(name: str) -> None:
     found = attacked(KEPT / name)
     assert [finding for finding in found if finding[0] not in LATER_ATTACKS] == EXPECTED[name]["audit"]
@@ -159,6 +160,7 @@ def test_a_kept_release_is_audited_with_the_same_verdicts(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REPORTED)
+@pytest.mark.slow
 def test_a_kept_release_is_reported_in_both_editions(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,8 @@ from reported import made
 from scumble.reporting import page
 from scumble.reporting import report as write_report
 
+pytestmark = pytest.mark.slow
+
 
 def report(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "scumble", "report", *map(str, words)], capture_output=True, text=True)

@@ -93,6 +93,7 @@ def test_the_truth_is_in_the_internal_edition_alone(tmp_path: Path) -> None:
     assert "Not for publication" in inside
 
 
+@pytest.mark.slow
 def test_other_mechanisms_are_compared_where_that_is_asked_for(tmp_path: Path) -> None:
     release, raw = made("swapped")
     found = plain(report(release, tmp_path / "r.html", raw=raw, compare=True).read_text())

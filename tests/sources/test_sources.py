@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-import toy_source
 from naming import publish_openly
+from toys.source import TABLES
 
 from scumble.auditing import audit
 from scumble.core.errors import TableError
@@ -31,8 +31,8 @@ MECHANISMS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(source, "REGISTRY", [*source.REGISTRY, "toy_source:ToySource"])
-    monkeypatch.setitem(toy_source.TABLES, "toy://people", PEOPLE)
+    monkeypatch.setattr(source, "REGISTRY", [*source.REGISTRY, "toys.source:ToySource"])
+    monkeypatch.setitem(TABLES, "toy://people", PEOPLE)
     return "toy://people"
 
 
@@ -46,10 +46,10 @@ def test_a_source_of_one_file_is_published_and_audited_like_any_other(toy: str, 
 
 
 def test_a_package_adds_a_source_by_an_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(toy_source.TABLES, "toy://people", PEOPLE)
+    monkeypatch.setitem(TABLES, "toy://people", PEOPLE)
     with pytest.raises(TableError, match="there is no table"):
         read("toy://people")
-    entry = importlib.metadata.EntryPoint("toy", "toy_source:ToySource", "scumble.sources")
+    entry = importlib.metadata.EntryPoint("toy", "toys.source:ToySource", "scumble.sources")
     monkeypatch.setattr(source, "entry_points", lambda group: [entry] if group == "scumble.sources" else [])
     assert read("toy://people").schema == PEOPLE.schema
 

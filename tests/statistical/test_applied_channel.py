@@ -8,6 +8,8 @@ from scipy.stats import chi2
 
 import scumble
 
+pytestmark = pytest.mark.slow
+
 ROWS = 2_000_000
 FALSE_ALARM = 1e-6
 VALUES = [f"v{i}" for i in range(8)]

@@ -16,6 +16,8 @@ from scumble.mechanisms.partitioned.subtables import Subtables
 from scumble.mechanisms.plan import Profile
 from scumble.spec.spec import ColumnSpec, Spec, Target
 
+pytestmark = pytest.mark.slow
+
 COUNTS = np.array([12, 8, 6, 5, 4, 3, 1, 1, 1, 1]) * 50_000
 BATCH = 1 << 17
 

@@ -11,6 +11,8 @@ from scipy.stats import binom
 from scumble.forms.tuples.linear import quantile
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 
+pytestmark = pytest.mark.slow
+
 PUBLICATIONS = 60
 GROUPS = 48
 LEVEL = 0.9

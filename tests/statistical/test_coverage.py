@@ -14,6 +14,8 @@ from naming import publish_openly
 import scumble
 from scumble.engines.duckdb.engine import exact
 
+pytestmark = pytest.mark.slow
+
 RUNS, PEOPLE = 2500, 400
 
 

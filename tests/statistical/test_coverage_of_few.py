@@ -23,6 +23,8 @@ from scumble.query.inversion import at_most
 from scumble.query.moments import Moments
 from scumble.query.slope import covariances
 
+pytestmark = pytest.mark.slow
+
 RUNS = 2500
 VALUES = [f"d{i}" for i in range(10)]
 

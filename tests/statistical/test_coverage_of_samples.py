@@ -15,6 +15,8 @@ import scumble
 from scumble.engines.duckdb.engine import exact
 from scumble.query.estimates import Estimate
 
+pytestmark = pytest.mark.slow
+
 RUNS = 1500
 MANY = [f"d{i:02d}" for i in range(20)]
 

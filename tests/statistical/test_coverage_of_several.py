@@ -21,6 +21,8 @@ from scumble.query.moments import Moments
 from scumble.query.reconstruct import Whole
 from scumble.query.slope import covariances, steepness
 
+pytestmark = pytest.mark.slow
+
 DRAWS, RUNS, Z = 4000, 2500, 1.959963984540054
 
 

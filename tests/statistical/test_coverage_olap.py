@@ -12,6 +12,8 @@ from naming import publish_openly
 
 import scumble
 
+pytestmark = pytest.mark.slow
+
 RUNS, PEOPLE = 1500, 400
 CONDITIONS = ["a < 5", "b = 'x'", "c", "d BETWEEN 2 AND 6"]
 

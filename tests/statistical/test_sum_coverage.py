@@ -9,6 +9,8 @@ import pytest
 from naming import publish_openly
 from scipy.stats import binom
 
+pytestmark = pytest.mark.slow
+
 PUBLICATIONS = 40
 GROUPS = 48
 LEVEL = 0.9

@@ -24,6 +24,8 @@ from scumble.query.own import lean
 from scumble.query.parse import parse
 from scumble.query.states import LEAST
 
+pytestmark = pytest.mark.slow
+
 ROWS, RETAIN, RUNS, RELEASES, Z = 300, 0.4, 6000, 30, 1.959963984540054
 A, B = ["a0", "a1", "a2", "a3"], ["b0", "b1", "b2"]
 

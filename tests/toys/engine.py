@@ -1,4 +1,7 @@
-"""A second engine in one file: SQLite of the standard library, its rows loaded from the Parquet files."""
+"""An engine of one file: SQLite of the standard library, its rows loaded from the Parquet files.
+
+Registered by one line: ENGINES["sqlite"] = "toys.engine:SQLite".
+"""
 
 import sqlite3
 from collections.abc import Sequence

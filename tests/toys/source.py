@@ -1,4 +1,7 @@
-"""A source of one file: tables that live in a dictionary, by an address of their own."""
+"""A source of one file: tables that live in a dictionary, by an address of their own.
+
+Registered by one line in the list of sources: "toys.source:ToySource".
+"""
 
 from collections.abc import Generator, Sequence
 from pathlib import Path

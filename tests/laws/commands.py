@@ -1,0 +1,91 @@
+"""Every command of the command line, as a law runs it on a table, a spec and a release."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scumble.cli import IN_SHORT, run
+from scumble.mechanisms.mechanism import Traits
+
+QUESTION = "SELECT COUNT(*) AS n FROM release"
+COMMANDS = [module.__name__.rsplit(".", 1)[-1] for module in IN_SHORT]
+"""All that there are."""
+
+
+@dataclass(frozen=True)
+class Things:
+    """What commands are about."""
+
+    mechanism: str
+    table: Path
+    spec: Path
+    release: Path
+    """By secure coins."""
+    folder: Path
+    """Where they may write."""
+
+
+Arguments = Callable[[Things], list[str]]
+
+LAWS: dict[str, list[Arguments]] = {
+    "init": [lambda it: [str(it.table), "-o", str(it.folder / "first.toml")]],
+    "plan": [lambda it: [str(it.spec), QUESTION], lambda it: [str(it.spec), "--format", "json"]],
+    "publish": [
+        lambda it: [str(it.spec), "-o", str(it.folder / "secure")],
+        lambda it: [str(it.spec), "-o", str(it.folder / "seeded"), "--insecure-seed", "3"],
+        lambda it: [str(it.spec), "-o", str(it.folder / "seeded"), "--overwrite"],
+    ],
+    "show": [lambda it: [str(it.release)], lambda it: [str(it.release), "--format", "json"]],
+    "query": [
+        lambda it: [str(it.release), QUESTION],
+        lambda it: [str(it.release), QUESTION + " WHERE disease = 'flu'", "--format", "json"],
+        lambda it: [str(it.release), "SELECT sex, COUNT(*) AS n FROM release GROUP BY sex", "--format", "json"],
+    ],
+    "verify": [lambda it: [str(it.release)], lambda it: [str(it.release), "--format", "json"]],
+    "audit": [
+        lambda it: [str(it.release)],
+        lambda it: [str(it.release), "--raw", str(it.table), "--format", "json"],
+    ],
+    "compare": [
+        lambda it: [str(it.spec), "--mechanism", it.mechanism, "--level", "1/2", *FEW, "--format", "json"],
+    ],
+    "advise": [
+        lambda it: [str(it.spec), "--mechanism", it.mechanism, "--posterior", "1/2", "--repetitions", "0"],
+    ],
+    "report": [
+        lambda it: [str(it.release), "--external", "-o", str(it.folder / "external.html")],
+        lambda it: [str(it.release), "--raw", str(it.table), "-o", str(it.folder / "internal.html")],
+    ],
+    "demo": [lambda it: ["--rows", "1000"]],
+}
+"""How each is called: all of these calls end well, or refuse by a sentence where REFUSING says so."""
+
+FEW = ["--size", "3", "--repetitions", "2", "--processes", "1", "--seed", "1"]
+
+REFUSING: dict[str, Callable[[Traits], bool]] = {
+    "advise": lambda traits: True,
+    "plan": lambda traits: bool(traits.unforeseen),
+}
+"""Commands that need not work for all mechanisms, and of which they may refuse; they must say so in one sentence."""
+
+
+def call(command: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Any) -> tuple[int, str, str]:
+    """The exit code, and what was printed. An error that is no message to the user is raised here."""
+    monkeypatch.setattr(sys, "argv", ["scumble", command, *arguments])
+    capsys.readouterr()
+    code = run()
+    return code, *capsys.readouterr()
+
+
+def is_json(text: str) -> bool:
+    """Whether a program can read it."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,190 @@
+"""The laws of forms, engines, sources and attacks, for every one that is registered."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from commands import LAWS, QUESTION, Things, call
+from examples import distinct, people
+from registered import ENGINES, FORMS, MECHANISMS, SOURCES, example_of
+from toys.source import TABLES
+
+import scumble
+from scumble.auditing import ATTACKS, Attack, case_of
+from scumble.auditing.finding import Finding, Question
+from scumble.core.errors import QueryError
+from scumble.forms import form
+from scumble.mechanisms import find_mechanism
+from scumble.release.release import Release
+from scumble.release.verify import verify
+from scumble.sources.source import read
+
+QUESTIONS = [
+    QUESTION,
+    QUESTION + " WHERE disease = 'flu'",
+    "SELECT sex, COUNT(*) AS n FROM release GROUP BY sex ORDER BY sex",
+    "SELECT disease, COUNT(*) AS n FROM release WHERE town <> 'Ulm' GROUP BY disease ORDER BY n DESC LIMIT 3",
+]
+UNSUPPORTED = {("sqlite", "boxes"): "SQLite has no lists"}
+"""What an engine says that it cannot hold."""
+
+
+def of_form(name: str) -> list[str]:
+    """The mechanisms whose releases have a form."""
+    return [mechanism for mechanism in MECHANISMS if find_mechanism(mechanism).form == name]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_answers_with_intervals(name: str) -> None:
+    """It says which columns may be named; every number has its error and an interval that holds it; what is not a column is refused."""
+    assert of_form(name), "no mechanism publishes it"
+    release = example_of(of_form(name)[0]).release
+    assert set(form(name).columns(release)) <= set([column.name for column in release.manifest.columns])
+    for sql in QUESTIONS:
+        answer = release.query(sql)
+        for line in answer.to_list():
+            assert line["n_low"] <= line["n"] <= line["n_high"], (sql, line)
+    with pytest.raises(QueryError, match="nothing"):
+        release.query("SELECT COUNT(*) FROM release WHERE nothing = 1")
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_answers_every_form_as_the_default_does(
+    engine: str, name: str, request: pytest.FixtureRequest
+) -> None:
+    if (engine, name) in UNSUPPORTED:
+        request.applymarker(pytest.mark.xfail(reason=UNSUPPORTED[engine, name], strict=True, raises=Exception))
+    path = example_of(of_form(name)[0]).release.path
+    for sql in QUESTIONS:
+        found, expected = scumble.open(path, engine=engine).query(sql), scumble.open(path).query(sql)
+        assert found.columns == expected.columns
+        for line, true in zip(found.to_list(), expected.to_list(), strict=True):
+            assert line == pytest.approx(true, rel=1e-9, abs=1e-9), sql
+
+
+@pytest.mark.parametrize("name", ["rows", "tuples"])
+def test_an_aggregate_that_is_registered_is_answered(name: str) -> None:
+    """COUNT_IF is what its sum is."""
+    release = example_of(of_form(name)[0]).release
+    toy = release.query("SELECT COUNT_IF(town = 'Ulm') AS n FROM release").to_list()
+    assert toy == release.query("SELECT SUM(CASE WHEN town = 'Ulm' THEN 1 ELSE 0 END) AS n FROM release").to_list()
+
+
+def parquet(table: pa.Table, folder: Path) -> Any:
+    pq.write_table(table, folder / "t.parquet")
+    return folder / "t.parquet"
+
+
+def csv(table: pa.Table, folder: Path) -> Any:
+    pa.csv.write_csv(table, folder / "t.csv")
+    return folder / "t.csv"
+
+
+def toy(table: pa.Table, folder: Path) -> Any:
+    TABLES["toy://people"] = table
+    return "toy://people"
+
+
+GIVEN: dict[str, Callable[[pa.Table, Path], Any]] = {
+    "ParquetSource": parquet,
+    "CsvSource": csv,
+    "FrameSource": lambda table, folder: table,
+    "ToySource": toy,
+}
+"""How a table comes to be where a source reads it."""
+
+
+@pytest.fixture(params=SOURCES, ids=lambda reference: reference.partition(":")[2])
+def given(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    return GIVEN[request.param.partition(":")[2]](people(), tmp_path)
+
+
+def test_a_source_gives_its_rows_and_says_what_it_is(given: Any) -> None:
+    """The columns that are asked for, in their order; the same again where it is stable; files only where it has some."""
+    source, expected = read(given), people()
+    assert source.schema.names == expected.column_names
+    assert source.rows in (None, expected.num_rows)
+    for _ in range(2 if source.stable else 1):
+        rows = pa.Table.from_batches(list(source.batches(["town", "sex"])))
+        assert rows.column_names == ["town", "sex"]
+        assert [[str(v) for v in column] for column in rows.to_pydict().values()] == [
+            [str(v) for v in column] for column in expected.select(["town", "sex"]).to_pydict().values()
+        ]
+    assert all(Path(file).is_file() for file in source.files)
+
+
+@pytest.mark.parametrize("mechanism", ["uniform", "k_dgs", "coin"])
+def test_a_source_is_published_verified_and_audited(given: Any, mechanism: str, tmp_path: Path) -> None:
+    """The release is that of the same rows in a frame."""
+    it = example_of(mechanism)
+    how: dict[str, Any] = {
+        "mechanism": mechanism,
+        "sensitive": it.spec.sensitive,
+        "domains": {name: it.spec.columns[name].values for name in it.spec.sensitive},
+        "public": [name for name in it.spec.columns if name not in it.spec.sensitive],
+        "settings": dict(it.spec.settings),
+        **it.spec.privacy.model_dump(exclude_none=True),
+    }
+    release = scumble.publish(given, tmp_path / "r", seed=1, **how)
+    same: Release = scumble.publish(people(), seed=1, **how)
+    assert release.query(QUESTIONS[1]).to_list() == same.query(QUESTIONS[1]).to_list()
+    assert all(check.passed for check in verify(release))
+    assert scumble.auditing.audit(release, given).passed
+
+
+def name_of(attack: Attack) -> str:
+    """The file of an attack, or its name where several share one."""
+    return f"{attack.__module__.rsplit('.', 1)[-1]}-{ATTACKS.index(attack)}"
+
+
+@pytest.fixture(scope="module")
+def findings() -> dict[str, list[Finding]]:
+    """What every attack gets of every mechanism's release, with the raw table."""
+    found: dict[str, list[Finding]] = {name_of(attack): [] for attack in ATTACKS}
+    for mechanism in MECHANISMS:
+        it = example_of(mechanism)
+        case = case_of(it.release, it.table)
+        for attack in ATTACKS:
+            finding = attack(case)
+            found[name_of(attack)] += [finding] if finding is not None else []
+    return found
+
+
+@pytest.mark.parametrize("attack", [name_of(attack) for attack in ATTACKS])
+def test_an_attack_measures_and_no_sound_release_is_called_broken(
+    attack: str, findings: dict[str, list[Finding]]
+) -> None:
+    """It fits a release of some mechanism; its rate lies in its interval, on a scale from 0 to 1, and answers one of the questions."""
+    assert findings[attack] or attack in ALONE, "no release is attacked by it"
+    for finding in findings[attack]:
+        assert 0 <= finding.low <= finding.success <= finding.high <= 1
+        assert 0 <= finding.baseline <= 1
+        assert finding.question in get_args(Question)
+        assert finding.detail
+        assert finding.passed, finding.detail
+
+
+ALONE: set[str] = set()
+"""Attacks that no release of the examples has the columns for."""
+
+
+def test_the_demonstration_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The one command that is about no table of ours."""
+    monkeypatch.chdir(tmp_path)
+    nothing = Things("", tmp_path, tmp_path, tmp_path, tmp_path)
+    monkeypatch.setattr("scumble.reporting.figure.svg", lambda chart, alt: "")
+    code, out, error = call("demo", LAWS["demo"][0](nothing), monkeypatch, capsys)
+    assert (code, "truth" in out) == (0, True), error
+
+
+def test_the_examples_are_what_they_say() -> None:
+    """A set has every row once; the people have some twice."""
+    for rows, repeated in ((people(), True), (distinct(), False)):
+        assert (rows.group_by(rows.column_names).aggregate([]).num_rows < rows.num_rows) == repeated
