@@ -46,6 +46,12 @@ class Traits:
     """Rows are published in the order of their values; else in random order."""
     deterministic: bool = False
     """It has no coins and publishes the same of the same table always."""
+    permutes: bool = False
+    """Published sensitive values are those of the table, in other rows: a column has its true counts, and coins are not independent."""
+    columns_together: bool = False
+    """The sensitive values of a row are kept together or replaced together, and not each through a channel of its own."""
+    adds_rows: bool = False
+    """It may publish more rows of a kind than there are people, and says so: counts with noise, rows that are scaled back or made up."""
     unforeseen: str = ""
     """Why the errors of answers are not foreseen before publishing, where they are not."""
 

@@ -22,6 +22,7 @@ from scumble.engines.expressions import count, number, select
 from scumble.engines.sql import rows_drawn
 from scumble.forms import form, form_of
 from scumble.forms.form import PART
+from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
 from scumble.query.ask import ask
 from scumble.query.coarse import Coarse
@@ -174,7 +175,7 @@ class Release(Shown):
             manifest.role("copies"),
             manifest.sampling.least if manifest.sampling is not None else None,
             whole=manifest.rows if any(r.replace == "published" for c in manifest.columns for r in c.records) else 0,
-            permuted=manifest.mechanism == "swapped",
+            permuted=find_mechanism(manifest.mechanism).traits.permutes,
         )
 
     def card(self) -> Card:

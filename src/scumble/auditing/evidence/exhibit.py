@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 
 from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import SchemaError, did_you_mean
+from scumble.mechanisms import find_mechanism
+from scumble.mechanisms.mechanism import Traits
 from scumble.mechanisms.sps.groups import distinct_lines
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
@@ -60,6 +62,26 @@ class Exhibit:
         return self.manifest.mechanism if self.manifest is not None else ""
 
     @property
+    def form(self) -> str:
+        """What it looks like, as the mechanism declares it; nothing of a table that is no release."""
+        return find_mechanism(self.mechanism).form if self.manifest is not None else ""
+
+    @property
+    def traits(self) -> Traits:
+        """What its mechanism declares; of a table that is no release, nothing."""
+        return find_mechanism(self.mechanism).traits if self.manifest is not None else Traits()
+
+    @property
+    def sampled(self) -> bool:
+        """Whether rows are samples of groups, and stand for others."""
+        return self.manifest is not None and self.manifest.sampling is not None
+
+    @property
+    def of_nobody(self) -> bool:
+        """Whether every tuple of a declared domain may be published, by counts with noise: no row points at a person, and no k is promised."""
+        return self.release is not None and any(g.kind == "full_counts" for g in self.release.terms.guarantees)
+
+    @property
     def perturbed(self) -> bool:
         """Whether its sensitive columns went through channels that the manifest states."""
         return self.manifest is not None and bool(self.manifest.sensitive) and self.manifest.counted is None
@@ -72,8 +94,7 @@ class Exhibit:
     @property
     def generalized(self) -> bool:
         """Whether its rows are boxes of people, each with the perturbed value of one of them."""
-        record = self.manifest.counted if self.manifest is not None else None
-        return record is not None and record.matrix == "generalized"
+        return self.form == "boxes"
 
     def says(self, *codes: str) -> str:
         """What follows that the release does not protect from, by its code, as a sentence; nothing where that does not follow."""
@@ -118,7 +139,10 @@ def of_release(release: Release) -> Exhibit:
     """The exhibit of a release."""
     manifest, record = release.manifest, release.manifest.counted
     parts = [part.name for part in record.tables] if record is not None and record.tables else [None]
-    tables = [release.table(name, words=True) for name in (parts[:1] if manifest.mechanism == "anatomy" else parts)]
+    apart = (
+        find_mechanism(manifest.mechanism).form == "buckets"
+    )  # the second table has sensitive values, of nobody's row
+    tables = [release.table(name, words=True) for name in (parts[:1] if apart else parts)]
     files = [release.path / path for path in manifest.data]
     counted = [column.name for column in manifest.columns if column.role == "counted"]
     quasi = manifest.public or [name for name in counted if record is None or record.transactions is None]
