@@ -43,30 +43,9 @@ the star. Rooms in one line do not know each other. Plug-ins are reached from ab
 """
 
 KNOWN = {
-    # a form is told what a manifest says, and writes into its README: to be handed to it as records
-    ("forms.boxes", "release"),
-    ("forms.rows", "release"),
-    ("forms.tuples", "release"),
-    ("forms.boxes", "mechanisms.perturbed_generalization"),
-    ("forms.tuple_set", "mechanisms.alpha_beta"),
-    # words and statements that several forms share: to lie beside their folders
-    ("forms.boxes", "forms.rows"),
-    ("forms.tuple_set", "forms.rows"),
-    ("forms.tuples", "forms.rows"),
     # mathematics that several mechanisms share: to lie beside their folders
-    ("mechanisms", "mechanisms.noisy_counts"),
-    ("mechanisms.alpha_beta", "mechanisms.noisy_counts"),
     ("mechanisms.columnized", "mechanisms.noisy_counts"),
     ("mechanisms.k_dgs", "mechanisms.noisy_counts"),
-    # the table of publishers: to become a registry
-    ("publishing", "mechanisms.alpha_beta"),
-    ("publishing", "mechanisms.anatomy"),
-    ("publishing", "mechanisms.columnized"),
-    ("publishing", "mechanisms.frapp"),
-    ("publishing", "mechanisms.noisy_counts"),
-    ("publishing", "mechanisms.partitioned"),
-    ("publishing", "mechanisms.perturbed_generalization"),
-    ("publishing", "mechanisms.sps"),
     # the command that runs the demonstration, which prints as commands do
     ("cli", "demo"),
 }
@@ -213,18 +192,6 @@ OTHER_WORDS = {
 }
 """Files with a word that is also the name of a mechanism, and what it means there."""
 
-MATRICES = {
-    "release/records.py": {"anatomy", "alpha_beta"},
-    "release/manifest.py": {"anatomy"},
-    "forms/__init__.py": {"anatomy", "alpha_beta"},
-    "forms/boxes/totals.py": {"perturbed_generalization"},
-    "forms/buckets/totals.py": {"anatomy"},
-    "forms/tuple_set/totals.py": {"alpha_beta"},
-    "forms/tuples/checks.py": {"anatomy", "alpha_beta"},
-    "forms/tuples/readme.py": {"anatomy", "alpha_beta"},
-}
-"""The records of counts, which tell three forms by the name of a mechanism; forms of their own make this list empty."""
-
 
 def mechanisms_named(text: str) -> set[str]:
     """The literals of a module that are the name of a mechanism."""
@@ -238,9 +205,8 @@ def mechanisms_named(text: str) -> set[str]:
 def test_nobody_asks_for_the_name_of_a_mechanism() -> None:
     for path in FILES:
         name = path.relative_to(SOURCE).as_posix()
-        known = OTHER_WORDS.get(name, set()) | MATRICES.get(name, set())
         if name.split("/")[0] != "mechanisms":
-            assert mechanisms_named(path.read_text()) <= known, name
+            assert mechanisms_named(path.read_text()) == OTHER_WORDS.get(name, set()), name
 
 
 def test_the_name_of_a_mechanism_is_found_wherever_it_stands() -> None:

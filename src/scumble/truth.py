@@ -130,7 +130,7 @@ def true_table(raw: Source, release: Release) -> pa.Table:
             hint = did_you_mean(name, raw.schema.names)
             raise SchemaError(f"the raw table has no column {name!r}, which the release has{hint}")
     table = Truth.of_release(raw, release).table
-    if manifest.counted is None and manifest.sampling is None and table.num_rows != manifest.rows:
+    if manifest.view.row_by_row and manifest.view.sampling is None and table.num_rows != manifest.rows:
         raise ReleaseError(
             f"the raw table has {table.num_rows:,} rows and the release {manifest.rows:,}; give the table that it was made from"
         )
@@ -143,8 +143,7 @@ def true_table(raw: Source, release: Release) -> pa.Table:
 
 def kept(manifest: Manifest) -> list[str]:
     """The columns of the release that the raw table has; users of transactions are numbered anew."""
-    roles = (manifest.counted.transactions if manifest.counted is not None else None) or {}
-    invented = {roles.get("user"), roles.get("pattern")}
+    invented = manifest.view.invented
     return [c.name for c in manifest.columns if c.role in KEPT and c.name not in invented]
 
 

@@ -168,8 +168,7 @@ def test_buckets_of_fewer_values_than_the_manifest_says(given: bool, raw: pa.Tab
     made = publish(raw, "anatomy", 1, settings={"l": 2}).path
     folder = shutil.copytree(made, tmp_path / "a.release")
     said = read_manifest(folder)
-    assert said.counted is not None
-    claimed = said.model_copy(update={"counted": said.counted.model_copy(update={"diversity": 3})})
+    claimed = said.model_copy(update={"form": said.form.model_copy(update={"diversity": 3})})
     (folder / NAME).write_text(claimed.text())
     assert broken(open_release(folder), raw if given else None) == {"inference", "claims"}
 

@@ -13,6 +13,7 @@ from naming import publish_openly
 
 from scumble.core.errors import NotEstimable, QueryError
 from scumble.forms.tuples.linear import quantile, weighted_quantile
+from scumble.forms.tuples.record import TuplesRecord
 from scumble.release.release import Release, open_release
 
 ASKED = "SELECT g, COUNT(*) AS n, COUNT(x) AS c, SUM(x) AS s, AVG(x) AS a FROM release GROUP BY g ORDER BY g"
@@ -253,12 +254,12 @@ def test_nothing_suppressed_is_exact() -> None:
 def test_domains_read_off_the_data_are_not_published(rows: pa.Table) -> None:
     """A domain that was declared is in the manifest, as numbers; one from the data would tell the extremes of the table."""
     table = pa.table({"g": rows["g"], "x": rows["x"].fill_null(0)})
-    from_data = noisy(table, sensitive=["x"], domain_from_data=True).manifest.counted
+    from_data = noisy(table, sensitive=["x"], domain_from_data=True).manifest.form
     declared = noisy(table, sensitive=["x"], domains={"x": {"low": -10, "high": 40}})
-    assert from_data is not None
+    assert isinstance(from_data, TuplesRecord)
     assert from_data.declared is None
-    again = open_release(declared.path).manifest.counted
-    assert again is not None
+    again = open_release(declared.path).manifest.form
+    assert isinstance(again, TuplesRecord)
     assert again.declared is not None
     assert (again.declared["x"].low, again.declared["x"].high) == ("-10", "40")
 

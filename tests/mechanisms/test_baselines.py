@@ -149,9 +149,8 @@ def test_anatomy_on_disk_has_two_tables_that_verify(patients: pa.Table) -> None:
     assert release.table("values").column_names == ["bucket", "disease", "count"]
     assert release.manifest.rows == len(release.table("rows")) < 3000
     assert all(check.passed for check in verify(release))
-    assert release.manifest.counted is not None
-    counted = release.manifest.counted.model_copy(update={"diversity": 3})
-    forged = Release(release.path, release.manifest.model_copy(update={"counted": counted}))
+    form = release.manifest.form.model_copy(update={"diversity": 3})
+    forged = Release(release.path, release.manifest.model_copy(update={"form": form}))
     assert {check.name for check in verify(forged) if not check.passed} == {
         "buckets",
         "guarantee",
@@ -211,7 +210,7 @@ def both(patients: pa.Table) -> pa.Table:
 def test_frapp_on_disk_verifies_and_is_checked_as_one_channel(both: pa.Table) -> None:
     """Both columns have the retention of the product, (29 / 37); a forged gamma is found out."""
     release = frapp(both)
-    assert release.manifest.joint == ["disease", "sex"]
+    assert release.manifest.view.joint == ["disease", "sex"]
     retained = [c.channel.retain for c in release.manifest.columns if c.channel]
     assert retained == pytest.approx([29 / 37] * 2, rel=1e-6)
     assert all(check.passed for check in verify(release))

@@ -9,6 +9,7 @@ from naming import publish_openly
 
 import scumble
 from scumble.core.errors import NotEstimable, ParameterError, ReleaseError, SchemaError
+from scumble.forms.tuples.record import Practical, TuplesRecord
 from scumble.release.verify import verify
 
 DOMAINS = {"a": [0, 1, 2, 3], "b": [0, 1, 2, 3], "c": ["x", "y"], "d": ["x", "y"]}
@@ -50,10 +51,11 @@ def transactions(table: pa.Table, settings: dict[str, Any], **changes: Any) -> s
 
 def test_each_column_is_a_table_of_its_attributes(rows: pa.Table) -> None:
     release = publish(rows, {"schema": SCHEMA})
-    record = release.manifest.counted
-    assert record is not None
-    assert record.tables is not None
-    assert (record.epsilon, record.delta, record.c_star) == (1.0, 5e-6, 2)
+    record = release.manifest.form
+    assert isinstance(record, TuplesRecord)
+    assert record.schema_ is not None
+    assert record.counting == Practical(k=record.k or 0, epsilon=1.0, delta=5e-6)
+    assert record.schema_.c_star == 2
     for table, names in zip(record.tables, SCHEMA, strict=True):
         assert release.table(table.name).column_names == names
     assert all(check.passed for check in verify(release))
@@ -91,12 +93,13 @@ def test_questions_go_to_the_column_that_has_them(rows: pa.Table) -> None:
 
 def test_a_schema_under_a_budget_finds_the_pairs(rows: pa.Table) -> None:
     release = publish(rows, {"columns": 2, "schema_share": 0.25}, sensitive=list(DOMAINS), domains=DOMAINS, epsilon=4)
-    record = release.manifest.counted
-    assert record is not None
-    assert record.tables is not None
+    record = release.manifest.form
+    assert isinstance(record, TuplesRecord)
+    assert record.schema_ is not None
     assert sorted(sorted(t.attributes) for t in record.tables) == [["a", "b"], ["c", "d"]]
-    assert record.schema_from == "budget"
-    assert record.epsilon == 4 * 0.75 / 2
+    assert record.schema_.schema_from == "budget"
+    assert isinstance(record.counting, Practical)
+    assert record.counting.epsilon == 4 * 0.75 / 2
     parameters = release.manifest.guarantees[0].parameters
     assert (parameters["beside"], parameters["total_epsilon"]) == (1.0, 4.0)
     assert "noise for epsilon = 1" in release.manifest.guarantees[0].conditions[-1]
@@ -143,9 +146,7 @@ def test_a_schema_of_items_under_a_budget(ratings: pa.Table) -> None:
         {"columns": 3, "schema_share": 0.5, "schema_ratings": 2, "items": items, "c_star": 1, "k": 5, "delta": 1e-3},
         epsilon=4,
     )
-    record = release.manifest.counted
-    assert record is not None
-    assert record.tables is not None
+    record = release.manifest.form
     assert sorted(sorted(t.attributes) for t in record.tables) == [[0, 1], [10, 11], [20, 21]]
 
 

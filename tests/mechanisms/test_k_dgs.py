@@ -120,11 +120,12 @@ def test_a_small_list_does_not_stop_the_others_from_splitting() -> None:
 
 
 def test_verify_finds_a_crowd_that_is_too_small(people: pa.Table) -> None:
+    from scumble.forms.tuples.record import Exact
     from scumble.release.release import Release
 
     release = publish(people, coarsen={"age": {"bins": 20}})
-    assert release.manifest.counted is not None
-    forged = release.manifest.model_copy(update={"counted": release.manifest.counted.model_copy(update={"k": 4000})})
+    form = release.manifest.form.model_copy(update={"counting": Exact(k=4000)})
+    forged = release.manifest.model_copy(update={"form": form})
     failed = {check.name for check in verify(Release(release.path, forged)) if not check.passed}
     assert failed == {"crowds", "guarantee"}
 

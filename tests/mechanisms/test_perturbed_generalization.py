@@ -15,7 +15,8 @@ from scumble.core.channel import Channel
 from scumble.core.coins import Coins
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, QueryError, ScumbleError
-from scumble.forms.tuples.checks import counted_checks
+from scumble.forms.boxes.checks import checks
+from scumble.forms.boxes.record import BoxesRecord
 from scumble.mechanisms.perturbed_generalization.mondrian import grouped
 from scumble.mechanisms.perturbed_generalization.plan import generalize
 from scumble.privacy.checks import meets_rho
@@ -219,17 +220,17 @@ def test_a_group_below_k_and_a_channel_that_keeps_more_are_found(release: Any, t
     rows = release.table()
     small = rows.set_column(rows.schema.get_field_index("group_rows"), "group_rows", pa.array([4] * len(rows)))
     pq.write_table(small, tmp_path / "data.parquet")
-    found = {name: passed for name, passed, _ in counted_checks(tmp_path, release.manifest)}
+    found = {name: passed for name, passed, _ in checks(tmp_path, release.manifest)}
     assert not found["groups"]
     turned = rows.rename_columns([{"age_low": "age_high", "age_high": "age_low"}.get(n, n) for n in rows.column_names])
     pq.write_table(turned, tmp_path / "data.parquet")
-    assert not {name: passed for name, passed, _ in counted_checks(tmp_path, release.manifest)}["groups"]
+    assert not {name: passed for name, passed, _ in checks(tmp_path, release.manifest)}["groups"]
     asked = publish(gamma=None, rho1="1/5", rho2="1/2").manifest
     more = Coins.of(Channel(asked.channels["disease"].retain * 1.01, size=4)).amplification
     kept = Coins.of(asked.channels["disease"]).amplification
-    assert asked.counted is not None
-    assert meets_rho(sampled_gamma(kept, asked.counted.k), {"rho1": 0.2, "rho2": 0.5})
-    assert not meets_rho(sampled_gamma(more, asked.counted.k), {"rho1": 0.2, "rho2": 0.5})
+    assert isinstance(asked.form, BoxesRecord)
+    assert meets_rho(sampled_gamma(kept, asked.form.k), {"rho1": 0.2, "rho2": 0.5})
+    assert not meets_rho(sampled_gamma(more, asked.form.k), {"rho1": 0.2, "rho2": 0.5})
 
 
 @pytest.mark.parametrize(

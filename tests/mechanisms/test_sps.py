@@ -63,8 +63,8 @@ def test_a_sample_is_published_once_with_its_weight(table: pa.Table) -> None:
     assert release.manifest.rows == len(rows) == 40 * s + 3
     assert {r["weight"] for r in rows} == {100 / s, 1.0}
     assert release.manifest.depends_on_data == []
-    assert release.manifest.sampling is not None
-    assert release.manifest.sampling.least == s
+    assert release.manifest.view.sampling is not None
+    assert release.manifest.view.sampling.least == s
     assert [g.kind for g in release.manifest.guarantees] == ["reconstruction", "amplification"]
     assert all(check.passed for check in verify(release))
 
@@ -89,7 +89,7 @@ def test_sizes_by_name_say_what_they_tell(table: pa.Table) -> None:
     assert "rungs" in ladder.manifest.depends_on_data[0]
     assert not ladder.doubts
     weights = set(ladder.table().column("weight").to_pylist())
-    assert len(weights) <= 1 + len(ladder.manifest.sampling.ladder)
+    assert len(weights) <= 1 + len(ladder.manifest.view.sampling.ladder)
 
 
 def test_chernoff_states_the_true_tails(table: pa.Table) -> None:

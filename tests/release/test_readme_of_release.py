@@ -111,3 +111,25 @@ def test_the_statement_between_longer_fences_runs(tmp_path: Any, monkeypatch: py
     estimate, _ = duckdb.sql(block).fetchall()[0]
     counted = release.query("SELECT ill, COUNT(*) AS n FROM release GROUP BY ill").to_list()
     assert estimate == pytest.approx(next(line["n"] for line in counted if line["ill"] == values[0]))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"retain": 0.4},
+        {"mechanism": "identity", "retain": 0.4},
+        {"mechanism": "partitioned", "rho2": "1/2"},
+        {"mechanism": "anatomy", "settings": {"l": 2}},
+        {"mechanism": "perturbed_generalization", "gamma": 3, "settings": {"k": 5}},
+        {"mechanism": "sps", "retain": 0.4},
+    ],
+)
+def test_it_says_how_scumble_asks_and_sends_nobody_to_an_index_of_packages(how: dict[str, Any]) -> None:
+    """A name there may be somebody else's: whoever installs it runs their code."""
+    draw = np.random.default_rng(1)
+    table = pa.table({"age": draw.integers(0, 9, 2000), "ill": draw.choice(["a", "b", "c"], 2000)})
+    release = publish_openly(table, sensitive=["ill"], domains={"ill": ["a", "b", "c"]}, seed=1, **how)
+    text = (release.path / "README.md").read_text(encoding="utf-8")
+    assert "\n    scumble query . " in text
+    assert "the software that `manifest.json` names" in text
+    assert not re.search(r"\bpip\b|\bconda\b|https?:", text)

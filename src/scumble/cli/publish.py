@@ -111,7 +111,7 @@ def command(
     print_card(roles.summary(spec))
     print(f"wrote {out}")
     summary(release)
-    if release.manifest.counted is None or release.manifest.public:
+    if release.manifest.view.row_by_row or release.manifest.public:
         singling_out(release)
 
 

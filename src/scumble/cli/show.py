@@ -51,7 +51,7 @@ def _details(release: Release) -> None:
     out = console()
     manifest = release.manifest
     print_card(Card("", [*_posteriors(release), *describe.merged(manifest), *describe.fine_print(release.terms)]))
-    if manifest.counted is None or manifest.public:
+    if manifest.view.row_by_row or manifest.public:
         singling_out(release)
     keyed = (
         "keyed: the same person keeps the same published value in every release"
@@ -82,7 +82,7 @@ def _posteriors(release: Release) -> list[Part]:
     found = belief(release.terms.guarantees)
     if found is None:
         return []
-    seeing = "the release" if release.manifest.counted is not None else "the row"
+    seeing = "the row" if release.manifest.view.row_by_row else "the release"
     save = f", save with probability {plain(found.save)}" if found.save else ""
     beliefs = [(share(prior), at_most_share(found.bound(prior))) for prior in PRIORS]
     return [

@@ -34,10 +34,6 @@ MOST_CELLS = 20_000_000
 """Published combinations of several sensitive columns, times the values of one: up to here posteriors are computed; beyond, they are bounded."""
 
 
-LOOKED_UP = ("exact", "practical", "full")
-"""Counted tuples that have the columns of the table as they are."""
-
-
 @dataclass(frozen=True)
 class Beliefs:
     """What the attacker comes to believe."""
@@ -221,8 +217,7 @@ def met(release: Release, truth: Truth) -> Beliefs:
     The belief in a value is its share of the published rows that agree with the person's public columns; where there are none, the guess
     is the commonest value of the release.
     """
-    counted = release.manifest.counted
-    if counted is None or counted.matrix not in LOOKED_UP or counted.tables is not None or len(truth.sensitive) != 1:
+    if not release.manifest.view.looked_up or len(truth.sensitive) != 1:
         return Beliefs(math.nan, math.nan, math.inf)
     (name,), public = truth.sensitive, list(truth.public)
     tuples = _tallied(release.table(), [*public, name])

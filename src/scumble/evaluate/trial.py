@@ -114,7 +114,7 @@ def _distance(release: Release, truth: Truth) -> dict[str, float]:
 
 
 def _met(release: Release, truth: Truth) -> dict[str, float]:
-    if release.manifest.counted is None:
+    if release.manifest.view.row_by_row:
         return {}
     beliefs = met(release, truth)
     return {"posterior": beliefs.posterior, "guess": beliefs.guess}

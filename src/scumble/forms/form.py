@@ -1,13 +1,23 @@
-"""What a form is to a question: a module that says which columns may be named, and answers."""
+"""What a form is: one declaration, from which questions, checks, the README, attacks and reports take what they need.
 
-from collections.abc import MutableMapping, Sequence
-from typing import Any, Protocol
+A form is a folder with a `FORM` and one line in the registry of `forms/__init__.py`. What answers and checks is loaded when it is used.
+"""
+
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scumble.core.errors import ParameterError
 from scumble.engines.engine import Engine
+from scumble.forms.records import DomainRecord, FormRecord
 from scumble.query.ask import Answer
 from scumble.query.compile import Published
-from scumble.query.parse import Query
+from scumble.query.parse import BESIDE, Query
+
+if TYPE_CHECKING:
+    from scumble.forms.rows.record import SamplingRecord
+    from scumble.release.manifest import Manifest
 
 
 class Opened(Protocol):
@@ -30,18 +40,58 @@ class Opened(Protocol):
         """What a form made of the tables for earlier questions."""
 
 
-class Form(Protocol):
-    """How releases that look alike are asked."""
+Check = tuple[str, bool, str]
+"""The name of something that was looked at, whether it is in order, and what was found."""
 
-    @property
-    def BESIDE(self) -> Sequence[str]:  # noqa: N802, a constant of a module
-        """What the names of the columns that an answer has beside each aggregate end in."""
 
-    def columns(self, release: Opened) -> list[str]:
-        """The columns that a question may name."""
+@dataclass(frozen=True)
+class View:
+    """What attacks, reports and evaluations ask of a release instead of what it is called."""
 
-    def answer(self, release: Opened, query: Query, level: Any, method: str) -> Answer:
-        """The answer to a question that is put in published values."""
+    row_by_row: bool = False
+    """Each published row is the row of one person, whose sensitive values went through coins."""
+    sampling: "SamplingRecord | None" = None
+    """How groups were sampled, where they were."""
+    joint: Sequence[str] = ()
+    """Columns that are kept together or replaced together."""
+    k: int = 1
+    """How many people stand behind each published row at least."""
+    suppressed: bool = False
+    """Rare rows were left out, so that the table has rows that no interval is about."""
+    made_up: bool = False
+    """Some rows are nobody's."""
+    ranges: bool = False
+    """Values are published as ranges in words, so that the raw table cannot be laid beside them."""
+    looked_up: bool = False
+    """Whoever knows the other columns of a person reads the sensitive one off the rows that agree."""
+    people: Sequence[str | None] = (None,)
+    """The tables whose rows stand for people; the one without a name is the only one."""
+    invented: frozenset[str] = frozenset()
+    """Columns that the table does not have."""
+    domains: Mapping[str, DomainRecord] = field(default_factory=dict)
+    """The domains of columns that were not perturbed, where they are declared."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a release looks like: how it is asked, checked, described and attacked."""
+
+    name: str
+    record: type[FormRecord]
+    """What the manifest says of it."""
+    columns: Callable[[Opened], list[str]]
+    """The columns that a question may name."""
+    answer: Callable[[Opened, Query, Any, str], Answer]
+    """The answer to a question that is put in published values, at a level, by a method."""
+    checks: "Callable[[Path, Manifest], list[Check]]"
+    """What the files are held to."""
+    place: "Callable[[Manifest], str]"
+    """Where the rows are, for the README."""
+    howto: "Callable[[Manifest], str]"
+    """How to compute with them by hand, for the README."""
+    view: "Callable[[Manifest], View]"
+    beside: Sequence[str] = BESIDE
+    """What the names of the columns that an answer has beside each aggregate end in."""
 
 
 PART = "release {}"

@@ -20,6 +20,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.validation import check_is_fitted
 
 from scumble.core.errors import InputError, ParameterError
+from scumble.forms.tuples.record import TuplesRecord
 
 Floats = npt.NDArray[np.float64]
 
@@ -172,8 +173,8 @@ def triples(source: Any) -> tuple[Any, Any, Floats, Floats]:
 
 
 def _released(release: Any) -> tuple[Any, Any, Floats, Floats]:
-    record = release.manifest.counted
-    roles = record.transactions if record is not None else None
+    record = release.manifest.form
+    roles = record.transactions if isinstance(record, TuplesRecord) else None
     if roles is None or "value" not in roles:
         raise InputError(
             "a recommender learns from a columnized release of ratings: transactions with a user, an item and a value"

@@ -32,13 +32,13 @@ def source(data: Any) -> Source:
     if isinstance(data, Source):
         return data
     if isinstance(data, Release):
-        if data.manifest.counted is not None:
+        if not data.manifest.view.row_by_row:
             raise InputError(
                 "a release of counted tuples has no rows to reconstruct from; learn from one that perturbs columns"
             )
-        if data.manifest.joint:
+        if data.manifest.view.joint:
             raise InputError(
-                f"{', '.join(data.manifest.joint)} were perturbed as one, which learning does not know; learn from a release with mechanism uniform"
+                f"{', '.join(data.manifest.view.joint)} were perturbed as one, which learning does not know; learn from a release with mechanism uniform"
             )
         return Source(data.published, data.engine)
     table = as_table(data)

@@ -10,40 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
+from typing import TYPE_CHECKING, TypeVar
 
 from scumble.core.channel import Channel
 from scumble.core.coins import Coins
 from scumble.core.errors import ReleaseError
 from scumble.privacy.guarantee import NOT_COVERED, Clause, Guarantee
 
+if TYPE_CHECKING:
+    from scumble.forms.records import FormRecord
+    from scumble.forms.rows.record import SamplingRecord
 
-@dataclass(frozen=True)
-class Counted:
-    """How tuples were counted: the numbers of the manifest's record of it."""
-
-    matrix: str
-    k: int | None
-    epsilon: float | None
-    delta: float | None
-    total: int | None
-    transactions: dict[str, str] | None
-    schema_from: str | None
-    c_star: int | None
-    diversity: int | None
-    alpha: float | None
-    beta: float | None
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """How groups were sampled: the numbers of the manifest's record of it."""
-
-    sizes: str
-    lam: float
-    delta: float
-    tail: str
-    least: int
-    ladder: list[float] | None
+R = TypeVar("R", bound="FormRecord")
 
 
 @dataclass(frozen=True)
@@ -76,12 +54,13 @@ class Facts:
     """Perturbed columns whose domain was taken from the data."""
     merged: bool
     """Whether values of public columns were put together."""
+    row_by_row: bool
+    """Whether each published row is one of the table's."""
     joint: list[str] | None
     """Columns that are kept together or replaced together."""
-    counted: Counted | None
-    sampling: Sampled | None
-    tables: int
-    """How many tables the release says that it has; 0 where it has one without a name."""
+    sampling: "SamplingRecord | None"
+    form: "FormRecord"
+    """What the release looks like, with its numbers."""
     claims: list[Guarantee]
     """What the manifest claims: taken for the publisher's choices, never for what holds."""
     told: list[Clause]
@@ -124,17 +103,16 @@ class Facts:
     def demand_rows(self, *, own: bool = False) -> None:
         """Refuses a manifest that is not of rows with perturbed columns."""
         coins = [each for stratum in self.strata for each in stratum.values()]
-        self.demand(self.counted is None, "rows, and the manifest has counts of tuples")
+        self.demand(self.row_by_row, "rows, and the manifest has counts of tuples")
         self.demand(bool(coins), "perturbed columns, and the manifest has none")
         drawn = "the column's own values" if own else "all values alike"
         self.demand(all(each.own == own for each in coins), f"{drawn} as replacements, and the manifest has others")
 
-    def demand_counts(self, *matrices: str) -> Counted:
-        """The record of counts; refused where there is none of that form."""
-        record = self.counted
-        self.demand(record is not None and record.matrix in matrices, "another form of counts than the manifest")
-        assert record is not None
-        return record
+    def form_as(self, kind: type[R]) -> R:
+        """The record of the form; refused where it is another one."""
+        self.demand(isinstance(self.form, kind), "another form than the manifest")
+        assert isinstance(self.form, kind)
+        return self.form
 
 
 def joint_factor(coins: dict[str, Coins]) -> Fraction:

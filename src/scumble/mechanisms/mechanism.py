@@ -6,9 +6,9 @@ loaded when it is used, so that a declaration can be read by who only opens a re
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from scumble.core.deferred import deferred as deferred
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.words import Words
@@ -44,10 +44,10 @@ class Traits:
     """Releases of several owners by one spec can be asked as one."""
     sorted_rows: bool = False
     """Rows are published in the order of their values; else in random order."""
+    permuted: bool = False
+    """Values that are not kept are exchanged among rows, so that each is published as often as it occurs."""
     deterministic: bool = False
     """It has no coins and publishes the same of the same table always."""
-    permutes: bool = False
-    """Published sensitive values are those of the table, in other rows: a column has its true counts, and coins are not independent."""
     columns_together: bool = False
     """The sensitive values of a row are kept together or replaced together, and not each through a channel of its own."""
     adds_rows: bool = False
@@ -89,13 +89,3 @@ class Mechanism(Generic[P]):
     customary: Customary | None = None
     foresee: "Callable[[Source, Spec, Profile, Any], Rows] | None" = None
     """The rows before their coins, with what will be known of the release, where they are not the rows of the table."""
-
-
-def deferred(module: str, name: str) -> Callable[..., Any]:
-    """A function of a module that is loaded when it is first called."""
-
-    def call(*words: Any, **named: Any) -> Any:
-        return getattr(import_module(module), name)(*words, **named)
-
-    call.__name__, call.__qualname__, call.__module__ = name, name, module
-    return call

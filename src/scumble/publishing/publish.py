@@ -128,10 +128,8 @@ def _publish(
             **records_of(plan.terms if coinage.key is None else under_key(plan.terms)),
             randomness=_randomness(coinage),
             files=printed.files,
-            counted=printed.counted,
+            form=printed.form,
             order="sorted" if chosen.traits.sorted_rows else "shuffled",
-            sampling=printed.sampling,
-            joint=list(found.domains) if plan.joint is not None else None,
         )
         _demand_derived(manifest)
         (folder / "README.md").write_text(readme(manifest), encoding="utf-8")

@@ -17,18 +17,23 @@ from scumble.core.arrow_types import published_type
 from scumble.core.entropy import Entropy
 from scumble.core.errors import SchemaError, TableError
 from scumble.core.progress import Progress, stage
+from scumble.forms.records import DomainRecord, FormRecord
+from scumble.forms.rows.record import RowsRecord
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn
 from scumble.publishing.keyed import Ids
 from scumble.publishing.perturb import Perturbation
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
 from scumble.publishing.write import Shelf
-from scumble.release.records import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord, FileRecord, SamplingRecord
+from scumble.release.records import ChannelRecord, ColumnRecord, FileRecord
 from scumble.sources.source import Source
 from scumble.spec.coarsening import resolved
 from scumble.spec.spec import Spec
 
 P = TypeVar("P", bound=Plan)
+
+ROWS = RowsRecord()
+"""Rows with coins of their own, and nothing beside."""
 
 WORKERS = max(2, min(8, os.cpu_count() or 2))
 
@@ -67,8 +72,7 @@ class Printed:
     files: list[FileRecord]
     columns: list[ColumnRecord]
     rows: int
-    counted: CountedRecord | None = None
-    sampling: SamplingRecord | None = None
+    form: FormRecord
 
 
 class Press:
@@ -89,7 +93,7 @@ class Press:
         self._fingerprints: list[Any] = []
         self._salt = self._entropy.stream("ids").integers(32, 8).tobytes()
 
-    def run(self) -> Printed:
+    def run(self, form: RowsRecord = ROWS) -> Printed:
         """The data files and the columns that they have."""
         with ThreadPoolExecutor(WORKERS) as pool:
             rows = self._gather(pool)
@@ -98,7 +102,7 @@ class Press:
             self._demand_one_row_each()
             shelf = Shelf(self._columns, self._buckets, self._entropy, self._job.folder)
             files, schema = shelf.write(pool, stage(self._job.progress, 1, 2)), shelf.schema()
-        return Printed(files, [self._record(c, schema.field(c.name).type) for c in self._columns], rows)
+        return Printed(files, [self._record(c, schema.field(c.name).type) for c in self._columns], rows, form)
 
     def _gather(self, pool: ThreadPoolExecutor) -> int:
         names = [column.name for column in self._own]

@@ -13,8 +13,9 @@ import pyarrow as pa
 from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import InputError, ParameterError, SchemaError
 from scumble.engines.duckdb.counting import COUNT, count_tuples
+from scumble.forms.records import DomainRecord
 from scumble.publishing.row_pipeline import Job
-from scumble.release.records import ColumnRecord, DomainRecord
+from scumble.release.records import ColumnRecord
 from scumble.sources.parquet import ParquetSource
 from scumble.spec.coarsening import coarsen, resolved
 

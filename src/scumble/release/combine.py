@@ -67,7 +67,7 @@ def join(parts: Sequence[Release], on: str) -> Combined:
             raise ReleaseError(
                 f"{part.path.name!r} has no public column {on!r} to join on; every owner publishes the shared row id"
             )
-        if part.manifest.joint or part.manifest.counted:
+        if part.manifest.view.joint or not part.manifest.view.row_by_row:
             raise ReleaseError(f"{part.path.name!r} ({part.manifest.mechanism}) cannot be joined; ask it alone")
         if any(part.manifest.role(role) for role in ("stratum", "weight")):
             raise ReleaseError(f"{part.path.name!r} has sub-tables or row weights and cannot be joined; ask it alone")

@@ -31,7 +31,7 @@ def summary(name: str, manifest: Manifest, terms: Terms, doubts: Sequence[str] =
     """The columns of the release with that name, and what is guaranteed, as it was derived; with what the manifest claims beyond that."""
     columns = [(column.name, column.type, published(column)) for column in manifest.columns]
     parts: list[Part] = [Grid(("column", "type", "published"), columns, (0, 1, 2))]
-    for table in (manifest.counted.tables if manifest.counted is not None else None) or ():
+    for table in manifest.form.tables:
         shown = ", ".join(map(str, table.attributes[:8])) + (", ..." if len(table.attributes) > 8 else "")
         parts.append(Note(f"{table.name}: {table.rows:,} rows of {shown}"))
     parts += [Note(f"guaranteed: {guarantee.statement}") for guarantee in terms.guarantees]

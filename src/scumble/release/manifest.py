@@ -1,57 +1,81 @@
 """The manifest: all that an analyst needs and nothing that may not be known, as versioned JSON.
 
-How it evolves: a field is never removed and never changes its meaning; new fields are optional; a version, a mechanism or a
-field that this software does not know is refused, never skipped. A release made today is opened in ten years.
+How it evolves (docs/manifest.md): a field is never removed and never changes its meaning; new fields are optional; a version, a mechanism, a form, a
+code or a field that this software does not know is refused, never skipped. A release made today is opened in ten years.
 
 The last field is the digest of everything before it, and the text has one canonical form, so that any changed byte shows.
 """
 
 import hashlib
 import json
+from collections.abc import Container
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ValidationError
+from pydantic import PrivateAttr, SerializeAsAny, ValidationError
 
 from scumble.core.channel import Channel
 from scumble.core.domain import Domain
 from scumble.core.errors import ChangedRelease, ReleaseError
+from scumble.forms import FORMS, find_form
+from scumble.forms.form import View
+from scumble.forms.records import FormRecord
 from scumble.mechanisms import names
 from scumble.privacy.guarantee import Clause
-from scumble.release.records import ColumnRecord, CountedRecord, FileRecord, GuaranteeRecord, Randomness, SamplingRecord
-from scumble.spec.problems import first_problem
+from scumble.privacy.words import CLAUSES, STATEMENTS
+from scumble.release.records import ColumnRecord, FileRecord, GuaranteeRecord, Randomness
+from scumble.release.version_1 import upgraded
 from scumble.spec.spec import Model
 
 FORMAT = "scumble-release"
-VERSION = 1
+VERSION = 2
 NAME = "manifest.json"
+
+AGAIN = "get the release again from its publisher"
+NEWER = "get a newer scumble"
+
+
+class Written(Model):
+    """How a manifest of an earlier version was written."""
+
+    version: int
+    digest: str
 
 
 class Manifest(Model):
     """Everything public about a release."""
 
     format: Literal["scumble-release"] = "scumble-release"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     software: str
     mechanism: str
     rows: int
     order: Literal["shuffled", "sorted"] = "shuffled"
     columns: list[ColumnRecord]
+    form: SerializeAsAny[FormRecord]
+    """What the release looks like: a record by its kind, of forms/<kind>/record.py."""
     guarantees: list[GuaranteeRecord]
     not_covered: list[str]
     depends_on_data: list[str]
     """These three are claims, in sentences for people; what holds is derived (terms.py), and nothing is decided by a sentence."""
     randomness: Randomness
     files: list[FileRecord]
-    counted: CountedRecord | None = None
-    sampling: SamplingRecord | None = None
     not_covered_codes: list[Clause] | None = None
     depends_on_data_codes: list[Clause] | None = None
     """The same as codes; releases that were made before there were any have sentences alone."""
-    joint: list[str] | None = None
-    """Columns that are kept together or replaced together; their channels are those of each by itself."""
+    _written: Written | None = PrivateAttr(None)
+
+    @property
+    def view(self) -> View:
+        """What attacks and reports ask of its form."""
+        return find_form(self.form.kind).view(self)
+
+    @property
+    def written(self) -> Written:
+        """The version and the digest of the file."""
+        return self._written or Written(version=self.version, digest=_digest(self._document()))
 
     @property
     def coded(self) -> bool:
@@ -110,56 +134,106 @@ class Manifest(Model):
 
     @property
     def rows_in(self) -> list[str]:
-        """Those of them that have the rows: all, but for the table of values that anatomy publishes beside them."""
-        apart = self.counted is not None and self.counted.matrix == "anatomy" and self.counted.tables
-        return apart[0].files if apart else self.data
+        """Those of them that have the rows: all, but where values are published in a table beside them."""
+        found = self.form.rows_in
+        return self.data if found is None else found
 
     def text(self) -> str:
         """The canonical text, with its digest."""
-        return _text(self.model_dump(mode="json", exclude_none=True))
+        return _text(self._document())
 
     @property
     def digest(self) -> str:
-        """What a signature should be put under."""
-        return _digest(self.model_dump(mode="json", exclude_none=True))
+        """What a signature should be put under: that of the file, in whatever version it was written."""
+        return self.written.digest
+
+    def _document(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_none=True, by_alias=True)
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a release, checked against its own digest."""
+    document = _read(folder)
+    version, digest = document.get("version"), _digest(document)
+    _demand_known(
+        "mechanism", document.get("mechanism"), names()
+    )  # another law holds for its rows, ours would be wrong
+    if version == VERSION:
+        return _manifest(document)
+    found = _manifest(upgraded(document))
+    found._written = Written(version=1, digest=digest)
+    return found
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    """The document without its digest, once that is the right one."""
     path = folder / NAME
     try:
         text = path.read_text(encoding="utf-8")
         document = json.loads(text)
     except (FileNotFoundError, NotADirectoryError):
-        why = (
-            f"is not a release: it has no {NAME}"
-            if folder.exists()
-            else "is not a release: there is nothing of that name"
-        )
-        raise ReleaseError(f"{str(folder)!r} {why}") from None
+        why = f"it has no {NAME}" if folder.exists() else "there is nothing of that name"
+        raise ReleaseError(f"{str(folder)!r} is not a release: {why}") from None
     except (json.JSONDecodeError, UnicodeDecodeError, OSError):
-        raise ChangedRelease(
-            f"{NAME} of {folder.name!r} cannot be read; get the release again from its publisher"
-        ) from None
+        raise ChangedRelease(f"{NAME} of {folder.name!r} cannot be read; {AGAIN}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ReleaseError(f"{NAME} of {folder.name!r} is not the manifest of a scumble release")
-    if document.get("version") != VERSION:
+    if document.get("version") not in (1, VERSION):
         raise ReleaseError(
-            f"the release has format version {document.get('version')!r}, and this scumble knows {VERSION}; get a newer scumble"
+            f"the release has format version {document.get('version')!r}, and this scumble knows 1 and {VERSION}; {NEWER}"
         )
     document.pop("digest", None)
     if _text(document) != text:
-        raise ChangedRelease(
-            f"{NAME} of {folder.name!r} was changed after it was written; get the release again from its publisher"
-        )
-    if document.get("mechanism") not in names():  # another law holds for its rows, and ours would give wrong answers
-        raise ReleaseError(
-            f"the release was made by the mechanism {document.get('mechanism')!r}, which this scumble does not know; get a newer scumble"
-        )
+        raise ChangedRelease(f"{NAME} of {folder.name!r} was changed after it was written; {AGAIN}")
+    return document
+
+
+def _manifest(document: dict[str, Any]) -> Manifest:
+    """The manifest of a document of this version; refused where it has anything that is not known."""
+    form = document.get("form")
+    if not isinstance(form, dict):
+        raise ReleaseError(f"{NAME}: 'form' is missing or no record; {AGAIN}")
+    _demand_known("form", form.get("kind"), FORMS)
     try:
-        return Manifest.model_validate(document)
+        record = find_form(form["kind"]).record.model_validate(form)
     except ValidationError as error:
-        raise ReleaseError(f"{NAME}: {first_problem(error)}; get a newer scumble") from None
+        raise ReleaseError(f"{NAME}: {problem(error, 'form.')}") from None
+    try:
+        found = Manifest.model_validate({**document, "form": record})
+    except ValidationError as error:
+        raise ReleaseError(f"{NAME}: {problem(error)}") from None
+    _demand_codes(found)
+    return found
+
+
+def _demand_codes(manifest: Manifest) -> None:
+    """What is claimed in codes that are not known cannot be told apart from what does not follow."""
+    for guarantee in manifest.guarantees:
+        _demand_known("guarantee", guarantee.kind, STATEMENTS)
+    listed = [manifest.not_covered_codes, manifest.depends_on_data_codes]
+    listed += [guarantee.condition_codes for guarantee in manifest.guarantees]
+    for clause in (clause for clauses in listed for clause in clauses or ()):
+        _demand_known("condition", clause.code, CLAUSES)
+
+
+def _demand_known(what: str, name: Any, known: Container[str]) -> None:
+    if not isinstance(name, str) or name not in known:
+        raise ReleaseError(f"the release has the {what} {name!r}, which this scumble does not know; {NEWER}")
+
+
+def problem(error: ValidationError, prefix: str = "") -> str:
+    """The first complaint: the field, what is wrong with it, and the way out."""
+    found = error.errors()[0]
+    where, kind = prefix + ".".join(map(str, found["loc"])), found["type"]
+    if kind == "missing":
+        return f"{where!r} is missing; {AGAIN}"
+    if kind == "extra_forbidden":
+        return f"{where!r} is a field that this scumble does not know; {NEWER}"
+    if kind == "literal_error":
+        return f"{where!r} is {found['input']!r}, which this scumble does not know; {NEWER}"
+    if kind == "union_tag_invalid":
+        return f"{where!r} is of the kind {found['ctx']['tag']!r}, which this scumble does not know; {NEWER}"
+    return f"{where!r}: {found['msg']}; {AGAIN}"
 
 
 def _text(document: dict[str, Any]) -> str:

@@ -1,51 +1,21 @@
-"""The records that a manifest is made of: domains, channels, columns, samples, files and counts as JSON has them. How they evolve: manifest.py."""
+"""The records that a manifest is made of: channels, columns, guarantees and files as JSON has them. How they evolve: docs/manifest.md.
+
+Those of its form are in forms/, one file each.
+"""
 
 from collections.abc import Sequence
-from datetime import date, time
-from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 from pydantic import Field
 
-from scumble.core.arrow_types import named_type
 from scumble.core.channel import Channel
 from scumble.core.coins import Coins, spread
-from scumble.core.domain import Categories, Domain, Grid
 from scumble.core.errors import ReleaseError
+from scumble.forms.records import DomainRecord
 from scumble.privacy.guarantee import Clause, Guarantee
 from scumble.spec.spec import Coarsen, Model
-
-
-class DomainRecord(Model):
-    """A domain in JSON."""
-
-    kind: Literal["categories", "grid"]
-    values: list[Any] | None = None
-    low: str | None = None
-    high: str | None = None
-    step: str | None = None
-    from_data: bool = False
-
-    @classmethod
-    def of(cls, domain: Domain, from_data: bool) -> "DomainRecord":
-        """The record of a domain."""
-        if isinstance(domain, Grid):
-            return cls(kind="grid", low=domain.low, high=domain.high, step=domain.step, from_data=from_data)
-        return cls(kind="categories", values=[_json_value(v) for v in domain.values.to_pylist()], from_data=from_data)
-
-    def domain(self, kind: str) -> Domain:
-        """The domain itself, of values of that Arrow type."""
-        arrow = named_type(kind)
-        if self.kind == "grid":
-            return Grid(str(self.low), str(self.high), str(self.step), arrow)
-        if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow) or pa.types.is_decimal(arrow):
-            return Categories(pa.array(self.values, pa.string()).cast(arrow).to_pylist(), arrow)
-        if pa.types.is_time(arrow):
-            return Categories([v if v is None else time.fromisoformat(v) for v in self.values or []], arrow)
-        return Categories(self.values or [], arrow)
 
 
 class ChannelRecord(Model):
@@ -130,17 +100,6 @@ def number_ends(records: Sequence[MergedRecord]) -> list[tuple[float, float]]:
         return []
     numbers = [(r.published, [v for v in r.values if v is not None]) for r in records if r.published is not None]
     return [(published, max(held)) for published, held in numbers if held and max(held) > published]
-
-
-class SamplingRecord(Model):
-    """How many records of a personal group were published at most, and from what that was computed."""
-
-    sizes: Literal["one", "ladder", "paper"]
-    lam: float
-    delta: float
-    tail: Literal["exact", "chernoff"]
-    least: int = Field(description="the sample size for groups of a single value, the smallest of all")
-    ladder: list[float] | None = None
 
 
 class ColumnRecord(Model):
@@ -232,45 +191,3 @@ class GuaranteeRecord(Model):
             conditions=self.condition_codes or [],
             bounds=self.bounds,
         )
-
-
-class TableRecord(Model):
-    """One of the tables of a release that has several: a column of its schema."""
-
-    name: str
-    attributes: list[Any]
-    """Names of columns; of transactions, the items."""
-    rows: int
-    files: list[str]
-
-
-class CountedRecord(Model):
-    """How tuples were counted, where a release publishes those that occur often."""
-
-    matrix: Literal["exact", "practical", "full", "boxes", "anatomy", "alpha_beta", "generalized"]
-    k: int | None = None
-    epsilon: float | None = None
-    delta: float | None = None
-    """The three of one table."""
-    total: int | None = None
-    """The number of tuples, where the publisher stated it as public knowledge."""
-    transactions: dict[str, str] | None = None
-    """Which columns are the user, the item and the value, where a tuple is all the transactions of a user."""
-    domains: dict[str, DomainRecord] | None = None
-    """Of all columns, where each tuple of the domain was counted."""
-    declared: dict[str, DomainRecord] | None = None
-    """Of columns of numbers, where it was declared which values there can be: in suppressed rows, too."""
-    tables: list[TableRecord] | None = None
-    schema_from: Literal["given", "budget"] | None = None
-    c_star: int | None = None
-    diversity: int | None = None
-    """The l of anatomy, whose tables are `rows` and `values`."""
-    alpha: float | None = None
-    beta: float | None = None
-    """A tuple of the table is published with probability alpha + beta, any other one with beta."""
-
-
-def _json_value(value: Any) -> Any:
-    if isinstance(value, date | time):
-        return value.isoformat()
-    return str(value) if isinstance(value, Decimal) else value

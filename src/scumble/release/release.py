@@ -20,7 +20,7 @@ from scumble.engines.engine import TABLE, Engine
 from scumble.engines.expressions import column as exp_column
 from scumble.engines.expressions import count, number, select
 from scumble.engines.sql import rows_drawn
-from scumble.forms import form, form_of
+from scumble.forms import find_form
 from scumble.forms.form import PART
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
@@ -57,9 +57,9 @@ class Release(Shown):
         level   how often an interval holds the truth
         method  "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
         """
-        own = form(form_of(self.manifest))
+        own = find_form(self.manifest.form.kind)
         answer = ask(
-            sql, own.columns(self), self.recoding, lambda query: own.answer(self, query, level, method), own.BESIDE
+            sql, own.columns(self), self.recoding, lambda query: own.answer(self, query, level, method), own.beside
         )
         answer.notes[:0] = [f"{DOUBTFUL} {doubt}" for doubt in self.doubts[:1]]
         return answer
@@ -95,15 +95,13 @@ class Release(Shown):
 
     def counted_files(self, name: str) -> list[Path]:
         """The files of one of several tables."""
-        tables = self.manifest.counted.tables if self.manifest.counted is not None else None
-        found = {table.name: table for table in tables or ()}
+        found = {table.name: table for table in self.manifest.form.tables}
         return [self.path / path for path in found[name].files]
 
     def table(self, name: str | None = None, *, words: bool = False) -> pa.Table:
         """The published rows; of a release with several tables, those of the one that is named. With `words`, text is left as places of words, in less memory."""
-        tables = self.manifest.counted.tables if self.manifest.counted is not None else None
-        if tables is not None:
-            found = {table.name: table for table in tables}
+        found = {table.name: table for table in self.manifest.form.tables}
+        if found:
             if name not in found:
                 told = f"there is no table {name!r} in it" if name else "it has several tables"
                 raise ReleaseError(f"{told}; name one of {', '.join(found)}")
@@ -137,7 +135,7 @@ class Release(Shown):
     @property
     def tables(self) -> dict[str, list[Path]]:
         """The files of each table that an engine is opened on: the rows, and where there are several tables each of them."""
-        several = (self.manifest.counted.tables if self.manifest.counted is not None else None) or []
+        several = self.manifest.form.tables
         rows = several[0].files if several else self.manifest.data
         named = {TABLE: rows, **{PART.format(table.name): table.files for table in several}}
         return {name: [self.path / file for file in files] for name, files in named.items()}
@@ -165,7 +163,7 @@ class Release(Shown):
     def published(self) -> Published:
         """What the query layer has to know of it."""
         manifest = self.manifest
-        names = [column.name for column in manifest.columns]
+        names, sampling = [column.name for column in manifest.columns], manifest.view.sampling
         return Published(
             names,
             manifest.domains,
@@ -173,9 +171,9 @@ class Release(Shown):
             manifest.role("stratum"),
             manifest.role("weight"),
             manifest.role("copies"),
-            manifest.sampling.least if manifest.sampling is not None else None,
+            sampling.least if sampling is not None else None,
             whole=manifest.rows if any(r.replace == "published" for c in manifest.columns for r in c.records) else 0,
-            permuted=find_mechanism(manifest.mechanism).traits.permutes,
+            permuted=find_mechanism(manifest.mechanism).traits.permuted,
         )
 
     def card(self) -> Card:

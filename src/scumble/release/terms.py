@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 from scumble.core.errors import InternalError, ReleaseError, ScumbleError
 from scumble.mechanisms import find_mechanism
-from scumble.mechanisms.facts import Counted, Facts, Sampled, Terms
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.privacy.guarantee import ROUNDING, Clause, Guarantee
 from scumble.release.manifest import Manifest
 from scumble.release.records import GuaranteeRecord
@@ -19,7 +19,7 @@ LATER = ("by_factor", "anything", "asked")
 
 def facts_of(manifest: Manifest) -> Facts:
     """What the manifest says that a promise may follow from."""
-    counted, sampling = manifest.counted, manifest.sampling
+    view = manifest.view
     return Facts(
         mechanism=manifest.mechanism,
         rows=manifest.rows,
@@ -27,10 +27,10 @@ def facts_of(manifest: Manifest) -> Facts:
         strata=_strata(manifest),
         from_data=[c.name for c in manifest.columns if c.domain is not None and c.domain.from_data],
         merged=any(column.merged is not None for column in manifest.columns),
-        joint=manifest.joint,
-        counted=None if counted is None else Counted(**_fields(Counted, counted)),
-        sampling=None if sampling is None else Sampled(**_fields(Sampled, sampling)),
-        tables=len(counted.tables or []) if counted is not None else 0,
+        row_by_row=view.row_by_row,
+        joint=list(view.joint) or None,
+        sampling=view.sampling,
+        form=manifest.form,
         claims=[record.claim() for record in manifest.guarantees],
         told=manifest.depends_on_data_codes or [],
     )
@@ -43,21 +43,18 @@ def _strata(manifest: Manifest) -> list[dict[str, Any]]:
     return [{c.name: c.records[i % len(c.records)].coins(sizes[c.name]) for c in columns} for i in range(count)]
 
 
-def _fields(kind: Any, record: Any) -> dict[str, Any]:
-    return {each.name: getattr(record, each.name) for each in fields(kind)}
-
-
 def terms_of(manifest: Manifest) -> Terms:
     """What follows from the manifest's mechanism, coins, form and numbers; refused where nothing does."""
+    mechanism = find_mechanism(manifest.mechanism)
     try:
-        found = find_mechanism(manifest.mechanism).derive(facts_of(manifest))
+        found = mechanism.derive(facts_of(manifest))
     except ReleaseError:
         raise
     except (ScumbleError, ArithmeticError, LookupError, ValueError) as error:
         raise ReleaseError(
             f"nothing follows from the manifest, whose numbers are not those of {manifest.mechanism} ({error}); get the release again from its publisher"
         ) from None
-    if manifest.randomness.keyed and not find_mechanism(manifest.mechanism).traits.keyed_coins:
+    if manifest.randomness.keyed and not mechanism.traits.keyed_coins:
         raise ReleaseError(
             f"the manifest says that coins are keyed, and {manifest.mechanism} has none that can be; get the release again from its publisher"
         )

@@ -17,7 +17,7 @@ from scumble.core.channel import Channel
 from scumble.core.errors import ReleaseError, SchemaError
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import rows_drawn
-from scumble.forms.tuples.checks import counted_checks
+from scumble.forms import find_form
 from scumble.release import soundness
 from scumble.release.release import Release, open_release
 from scumble.release.terms import compared
@@ -45,15 +45,10 @@ def verify(release: Release | str | Path) -> list[Check]:
     release = release if isinstance(release, Release) else open_release(release)
     manifest = release.manifest
     sealed = Check("hashes", True, f"manifest and {len(manifest.files)} files are as they were written")
-    shape = (
-        [_schema(release)]
-        if manifest.counted is None
-        else [Check(*found) for found in counted_checks(release.path, manifest)]
-    )
+    shape = [Check(*found) for found in find_form(manifest.form.kind).checks(release.path, manifest)]
     checks = [sealed, *shape, _rows(release), _coins(release)]
-    checks += (
-        [_samples(release, manifest.sampling.least)] if manifest.sampling and manifest.sampling.sizes == "one" else []
-    )
+    sampling = manifest.view.sampling
+    checks += [_samples(release, sampling.least)] if sampling is not None and sampling.sizes == "one" else []
     checks += _promises(release)
     for name in manifest.domains:
         checks += _channels(release, name, [stratum[name] for stratum in release.strata])
@@ -88,16 +83,6 @@ def _promises(release: Release) -> list[Check]:
         ("sentences", found.sentences, f"the sentences of the manifest {read}"),
     )
     return [*checks, *(Check(name, not problem, problem or told) for name, problem, told in sides)]
-
-
-def _schema(release: Release) -> Check:
-    listed = {c.name: c.type for c in release.manifest.columns}
-    for path in release.manifest.data:
-        schema = pq.read_schema(release.path / path)
-        found = {f.name: str(f.type) for f in schema}
-        if found != listed:
-            return Check("columns", False, f"{path} has {found}, the manifest has {listed}")
-    return Check("columns", True, f"{len(listed)} columns with the types of the manifest")
 
 
 def _samples(release: Release, most: int) -> Check:
@@ -138,9 +123,8 @@ def _within(release: Release, name: str) -> tuple[list[npt.NDArray[np.int64]], i
     manifest, domain = release.manifest, release.manifest.domains[name]
     if manifest.role("copies") or domain.size > MOST_CELLS:
         return [], 0
-    together = manifest.joint or [
-        name
-    ]  # share their coins: within a published value of another one, more is kept than p
+    # what shares its coins is left out: within a published value of it, more is kept than p
+    together = manifest.view.joint or [name]
     others = [c.name for c in manifest.columns if c.name not in together and c.role in ("public", "sensitive")]
     others = others[:MOST_COLUMNS]
     found: list[npt.NDArray[np.int64]] = []

@@ -61,7 +61,7 @@ class Subject:
     @property
     def suppressed(self) -> bool:
         """Whether rare rows were left out, so that the truth has rows that no interval is about."""
-        return self.manifest.counted is not None and self.manifest.counted.matrix in ("exact", "practical")
+        return self.manifest.view.suppressed
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -96,8 +96,7 @@ class Subject:
     @cached_property
     def truth(self) -> pa.Table | None:
         """The raw table with the columns and values of the release, before any coin; None where ranges were published instead."""
-        boxes = self.manifest.counted is not None and self.manifest.counted.matrix == "boxes"
-        return None if self.raw is None or boxes else true_table(self.raw, self.release)
+        return None if self.raw is None or self.manifest.view.ranges else true_table(self.raw, self.release)
 
     @cached_property
     def total(self) -> float:
@@ -107,9 +106,10 @@ class Subject:
     @cached_property
     def domains(self) -> dict[str, Domain]:
         """The domains that are declared."""
-        counted = (self.manifest.counted.domains if self.manifest.counted else None) or {}
         kinds = {column.name: column.type for column in self.manifest.columns}
-        return self.manifest.domains | {name: each.domain(kinds[name]) for name, each in counted.items()}
+        return self.manifest.domains | {
+            name: each.domain(kinds[name]) for name, each in self.manifest.view.domains.items()
+        }
 
     def ask(
         self, groups: Sequence[exp.Expression], where: exp.Expression | None = None, method: str = "unbiased"

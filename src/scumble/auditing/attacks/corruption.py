@@ -40,7 +40,7 @@ def attack(case: Case) -> Finding | None:
     exhibit = case.exhibit
     if exhibit.form == "buckets":
         return _bucket(case)
-    if exhibit.traits.permutes:
+    if exhibit.traits.permuted:
         found = [_swapped(case, name) for name in exhibit.sensitive]
     elif exhibit.generalized:
         found = [_box(case, name) for name in exhibit.sensitive if case.raw is not None]

@@ -14,16 +14,17 @@ from scumble.auditing.evidence.exhibit import Codes
 from scumble.auditing.evidence.parts import Sum, Terms, columns_of, worst
 from scumble.auditing.finding import LEVEL, Finding
 from scumble.core.domain import Domain
+from scumble.forms.tuple_set.record import TupleSetRecord
 
 
 def attack(case: Case) -> Finding | None:
     """True tuples that are there, and made-up ones that are not."""
     assert case.exhibit.manifest is not None
-    record = case.exhibit.manifest.counted
-    if case.raw is None or record is None or record.alpha is None or record.beta is None:
+    record = case.exhibit.manifest.form
+    if case.raw is None or not isinstance(record, TupleSetRecord):
         return None
     columns = case.exhibit.manifest.columns
-    domains = {c.name: (record.domains or {})[c.name].domain(c.type) for c in columns}
+    domains = {c.name: record.domains[c.name].domain(c.type) for c in columns}
     published, raw = (_tuples(table, domains) for table in (case.exhibit.table, case.raw))
     hits = np.isin(raw, published)
     chance = np.full(len(raw), record.alpha + record.beta)

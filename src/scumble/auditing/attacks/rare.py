@@ -18,6 +18,7 @@ from scumble.auditing.evidence.exhibit import whole_table
 from scumble.auditing.finding import Finding
 from scumble.core.entropy import Stream
 from scumble.engines.duckdb.counting import rare_tuples
+from scumble.forms.tuples.record import TuplesRecord
 from scumble.release.release import Release
 from scumble.truth import recoded
 
@@ -29,12 +30,12 @@ def attack(release: Release, raw: Any = None) -> Finding:
 
     Where every tuple of a domain is counted with noise, no k is promised, and that a rare tuple is published tells of nobody.
     """
-    record = release.manifest.counted
-    assert record is not None
+    record = release.manifest.form
+    assert isinstance(record, TuplesRecord)
     k = record.k or 2
-    if record.transactions is not None or record.matrix in ("boxes", "full") or raw is None:
+    if record.transactions is not None or release.manifest.view.ranges or record.k is None or raw is None:
         return _alone(release, k)
-    named: list[tuple[str | None, list[Any]]] = [(t.name, list(t.attributes)) for t in record.tables or ()]
+    named: list[tuple[str | None, list[Any]]] = [(t.name, list(t.attributes)) for t in record.tables]
     parts = named or [(None, [c.name for c in release.manifest.columns])]
     whole = recoded(whole_table(raw, [c.name for c in release.manifest.columns]), release.manifest)
     findings = [rare_rows(release.table(name), whole.select(names), k) for name, names in parts]
@@ -69,13 +70,13 @@ def leaking(raw: pa.Table, delta: float, stream: Stream) -> pa.Table:
 
 
 def _alone(release: Release, k: int) -> Finding:
-    record = release.manifest.counted
-    assert record is not None
-    if record.matrix == "full":
+    record = release.manifest.form
+    assert isinstance(record, TuplesRecord)
+    if record.k is None:
         return Finding.of_share(
             NAME, 0, 1, 0.0, "every tuple of the domain may be published, whether anybody has it or not", "singling out"
         )
-    tables = record.tables or []
+    tables = record.tables
     names = [c.name for c in release.manifest.columns]
     parts = (
         [(t.files, t.attributes) for t in tables]

@@ -37,7 +37,7 @@ def attack(release: Release, raw: Any = None) -> Finding:
 
 def examine(release: Release, raw: Any = None, lam: Any = None, delta: Any = None) -> Examined:
     """The test of the groups of a release."""
-    groups, sampling, name = read_groups(release), release.manifest.sampling, sensitive_column(release)
+    groups, sampling, name = read_groups(release), release.manifest.view.sampling, sensitive_column(release)
     lam = lam if lam is not None else sampling.lam if sampling else LAMBDA
     delta = delta if delta is not None else sampling.delta if sampling else DELTA
     if raw is not None:

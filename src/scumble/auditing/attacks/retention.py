@@ -118,7 +118,7 @@ def _collapsed(channel: Channel) -> tuple[Codes, Channel]:
 def _others(exhibit: Exhibit, name: str, chosen: Any) -> Iterator[tuple[Codes, int]]:
     """The other columns that have few values; those that share their coins with this one would tell more than it does."""
     assert exhibit.manifest is not None
-    skipped = {name, *(exhibit.manifest.joint or ())}
+    skipped = {name, *exhibit.manifest.view.joint}
     for other in [*exhibit.quasi, *exhibit.sensitive]:
         if other not in skipped:
             (codes,), count = together([other], exhibit.table)

@@ -16,8 +16,8 @@ import numpy as np
 from scumble.auditing.evidence.groups import Numbers, PublishedGroups, read_groups, true_counts
 from scumble.auditing.finding import Finding
 from scumble.core.errors import ParameterError
+from scumble.forms.rows.record import SamplingRecord
 from scumble.privacy.reconstruction import sample_size
-from scumble.release.records import SamplingRecord
 from scumble.release.release import Release
 
 NEAR = 0.05
@@ -29,7 +29,7 @@ STEPS = 400
 
 def attack(release: Release, raw: Any = None) -> Finding:
     """How often f can be told from the scale; without the raw table, how often the scale alone leaves no room for another f."""
-    groups, sampling = read_groups(release), release.manifest.sampling
+    groups, sampling = read_groups(release), release.manifest.view.sampling
     if sampling is None:
         raise ParameterError("groups of this release were not sampled, so there is no scale to read")
     large = np.flatnonzero(groups.size >= 2 * groups.sampled)

@@ -16,7 +16,7 @@ from scumble.release.release import Release
 
 def attack(release: Release, raw: Any = None) -> Finding:
     """The share of groups of which it is told that their largest frequency is below some number."""
-    groups, sampling = read_groups(release), release.manifest.sampling
+    groups, sampling = read_groups(release), release.manifest.view.sampling
     if sampling is None:
         raise ParameterError("groups of this release were not sampled, so it does not tell which were not")
     larger = groups.size > sampling.least

@@ -36,7 +36,7 @@ def attack(case: Case) -> Finding | None:
         equal += x == exhibit.codes(name)[rows]
         kept.append(law.keep[exhibit.stratum[rows], x])
         drawn.append(law.draw[exhibit.stratum[rows], x])
-    joint = exhibit.manifest is not None and exhibit.manifest.joint is not None
+    joint = exhibit.manifest is not None and bool(exhibit.manifest.view.joint)
     chance = (
         _tails_of_joint(kept, drawn) if joint else _tails([p + (1 - p) * r for p, r in zip(kept, drawn, strict=True)])
     )

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.auditing.evidence.exhibit import Codes, Exhibit
+from scumble.forms.buckets.record import BucketsRecord
 
 Numbers = npt.NDArray[np.float64]
 
@@ -29,7 +30,8 @@ class Buckets:
         """The buckets of an exhibit."""
         release, rows = exhibit.release, exhibit.table
         assert release is not None
-        assert release.manifest.counted is not None
+        record = release.manifest.form
+        assert isinstance(record, BucketsRecord)
         manifest, held = release.manifest, release.table("values")
         name = str(manifest.role("apart"))
         coded = held.column(name).combine_chunks().dictionary_encode(null_encoding="encode")
@@ -37,7 +39,7 @@ class Buckets:
         of_row = rows.column("bucket").to_numpy()
         counts = np.zeros((int(max(bucket.max(), of_row.max())) + 1, len(coded.dictionary)), dtype=np.int64)
         counts[bucket, coded.indices.to_numpy()] = held.column("count").to_numpy()
-        return cls(name, release.manifest.counted.diversity or 2, of_row, counts, coded.dictionary)
+        return cls(name, record.diversity, of_row, counts, coded.dictionary)
 
     def codes(self, column: pa.ChunkedArray) -> Codes:
         """Places of a raw column's values; one that no bucket has gets the place after the last."""

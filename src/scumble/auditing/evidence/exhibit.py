@@ -63,8 +63,8 @@ class Exhibit:
 
     @property
     def form(self) -> str:
-        """What it looks like, as the mechanism declares it; nothing of a table that is no release."""
-        return find_mechanism(self.mechanism).form if self.manifest is not None else ""
+        """What it looks like, a name of the registry of forms; nothing of a table that is no release."""
+        return self.manifest.form.kind if self.manifest is not None else ""
 
     @property
     def traits(self) -> Traits:
@@ -74,7 +74,7 @@ class Exhibit:
     @property
     def sampled(self) -> bool:
         """Whether rows are samples of groups, and stand for others."""
-        return self.manifest is not None and self.manifest.sampling is not None
+        return self.manifest is not None and self.manifest.view.sampling is not None
 
     @property
     def of_nobody(self) -> bool:
@@ -84,7 +84,7 @@ class Exhibit:
     @property
     def perturbed(self) -> bool:
         """Whether its sensitive columns went through channels that the manifest states."""
-        return self.manifest is not None and bool(self.manifest.sensitive) and self.manifest.counted is None
+        return self.manifest is not None and bool(self.manifest.sensitive) and self.manifest.view.row_by_row
 
     @property
     def coined(self) -> bool:
@@ -137,17 +137,12 @@ class Exhibit:
 
 def of_release(release: Release) -> Exhibit:
     """The exhibit of a release."""
-    manifest, record = release.manifest, release.manifest.counted
-    parts = [part.name for part in record.tables] if record is not None and record.tables else [None]
-    apart = (
-        find_mechanism(manifest.mechanism).form == "buckets"
-    )  # the second table has sensitive values, of nobody's row
-    tables = [release.table(name, words=True) for name in (parts[:1] if apart else parts)]
+    manifest, view = release.manifest, release.manifest.view
+    tables = [release.table(name, words=True) for name in view.people]
     files = [release.path / path for path in manifest.data]
     counted = [column.name for column in manifest.columns if column.role == "counted"]
-    quasi = manifest.public or [name for name in counted if record is None or record.transactions is None]
-    k = record.k if record is not None and record.k else 1
-    return Exhibit(release.path.name, tables, quasi, manifest.sensitive, files, release, k)
+    quasi = manifest.public or ([] if view.invented else counted)
+    return Exhibit(release.path.name, tables, quasi, manifest.sensitive, files, release, view.k)
 
 
 def of_table(

@@ -1,12 +1,21 @@
 """What the README of a release by perturbed generalization says: how to compute with boxes and perturbed values, by hand."""
 
-from scumble.forms.rows.readme_values import condition_on, counting, data_files, double, or_scumble
-from scumble.mechanisms.perturbed_generalization.plan import SIZE
-from scumble.release.manifest import Manifest
-from scumble.release.markdown import block, code
+from typing import TYPE_CHECKING
+
+from scumble.forms.boxes.record import SIZE
+from scumble.forms.by_hand import condition_on, counting, data_files, double, or_scumble, plain_place
+from scumble.forms.markdown import block, code
+
+if TYPE_CHECKING:
+    from scumble.release.manifest import Manifest
 
 
-def generalized_howto(manifest: Manifest) -> str:
+def place(manifest: "Manifest") -> str:
+    """Where the rows are."""
+    return f"{plain_place(manifest)}, in random order"
+
+
+def howto(manifest: "Manifest") -> str:
     """Weights of the perturbed value, times the size of the group, times the part of the box that a condition covers."""
     column = next(c for c in manifest.columns if c.records)
     assert column.domain is not None

@@ -32,7 +32,6 @@ from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.groups import Cell, Keys, cell_columns, cell_counts, demand_counts, keys_of, named, parts_of
 from scumble.query.normalize import conjuncts
-from scumble.query.parse import BESIDE as BESIDE
 from scumble.query.parse import Query, sql_of
 
 DOMAIN = "scumble_domain"
@@ -52,7 +51,7 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     """The answer to COUNT(*) with WHERE and GROUP BY."""
     demand_unbiased(method, release.manifest.mechanism)
     share, boxes = confidence(level), boxes_of(release)
-    demand_counts(query, "perturbed_generalization")
+    demand_counts(query, release.manifest.mechanism)
     _demand_apart(query, boxes.name)
     hidden, public = _split(query, boxes)
     phis = _weights(boxes, release.engine, *hidden)

@@ -16,7 +16,6 @@ from scumble.forms.form import Opened, demand_unbiased
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.groups import demand_counts, keys_of, line_columns, ordered
-from scumble.query.parse import BESIDE as BESIDE
 from scumble.query.parse import Query
 
 NOTE = (
@@ -34,7 +33,7 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     """The answer to COUNT(*) with WHERE and GROUP BY."""
     demand_unbiased(method, release.manifest.mechanism)
     share = confidence(level)
-    demand_counts(query, "anatomy")
+    demand_counts(query, release.manifest.mechanism)
     prepare(release)
     keys = keys_of(query)
     found = ordered(release.engine.run(sums(columns(release), keys, query.where)), list(keys))

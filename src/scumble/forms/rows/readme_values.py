@@ -1,7 +1,6 @@
 """How to compute by hand with a release whose weights differ by sub-table or by value: for its README."""
 
-import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,16 +8,19 @@ import pyarrow as pa
 
 from scumble.core.domain import Domain, Grid
 from scumble.core.errors import NotEstimable
-from scumble.engines.sql import named, quoted
-from scumble.release.manifest import Manifest
-from scumble.release.markdown import block, code, indented
-from scumble.release.records import ColumnRecord
+from scumble.engines.sql import quoted
+from scumble.forms.by_hand import counting, data_files, double, or_scumble
+from scumble.forms.markdown import block, code
+
+if TYPE_CHECKING:
+    from scumble.release.manifest import Manifest
+    from scumble.release.records import ColumnRecord
 
 MOST_LINES = 600
 """Weights that a README lists; beyond, the formula has to do."""
 
 
-def valued_howto(manifest: Manifest, column: ColumnRecord, domain: Domain, condition: str) -> str:
+def valued_howto(manifest: "Manifest", column: "ColumnRecord", domain: Domain, condition: str) -> str:
     """The formula of the weights, and the statement that uses them for an example."""
     stratum = manifest.role("stratum")
     within = "of its sub-table" if stratum else "of the domain"
@@ -33,28 +35,7 @@ def valued_howto(manifest: Manifest, column: ColumnRecord, domain: Domain, condi
     )
 
 
-def or_scumble(question: str = "SELECT COUNT(*) AS n FROM release") -> str:
-    """The same by scumble: how to get it, and the command that asks the question."""
-    return f"Or let scumble do it:\n\n    pip install scumble\n{asking(question)}"
-
-
-def counting(condition: str) -> str:
-    """The question how many rows satisfy a condition."""
-    return f"SELECT COUNT(*) AS n FROM release WHERE {condition}"
-
-
-def data_files(manifest: Manifest) -> str:
-    """The rows of the release, as DuckDB names them in its folder."""
-    return "data.parquet" if len(manifest.data) == 1 else "data/*.parquet"
-
-
-def asking(question: str) -> str:
-    """The command that asks scumble a question, indented: whatever is quoted in it, a shell hands it on."""
-    plain = not set(question) & set('"$`\\!')
-    return indented("scumble query . " + (f'"{question}"' if plain else shlex.quote(question)))
-
-
-def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, condition: str) -> str:
+def _statement(manifest: "Manifest", column: "ColumnRecord", domain: Domain, condition: str) -> str:
     lines = _lines(column, domain)
     if not lines:
         return ""
@@ -70,7 +51,7 @@ def _statement(manifest: Manifest, column: ColumnRecord, domain: Domain, conditi
     return f" In SQL (DuckDB, in this folder), for {code(condition)}:\n\n{block(sql)}\n\n"
 
 
-def _lines(column: ColumnRecord, domain: Domain) -> list[str]:
+def _lines(column: "ColumnRecord", domain: Domain) -> list[str]:
     """(sub-table, value, weight) for every value that can be published; none where that would be too many, or impossible."""
     plain = pa.types.is_string(domain.type) or pa.types.is_integer(domain.type) or pa.types.is_boolean(domain.type)
     if not plain or domain.size * len(column.records) > MOST_LINES:
@@ -100,22 +81,3 @@ def _literal(value: Any) -> str:
     if value is None:
         return "NULL"
     return str(value).lower() if isinstance(value, bool | int) else "'" + str(value).replace("'", "''") + "'"
-
-
-def double(number: float) -> str:
-    """A literal that SQL takes as a double: sums of squared decimals would overflow."""
-    text = repr(float(number))
-    return text if "e" in text else text + "e0"
-
-
-def condition_on(name: str, domain: Domain) -> tuple[str, float]:
-    """A condition on the column for an example, and the share of the domain that satisfies it."""
-    column = named(name)
-    if isinstance(domain, Grid):
-        middle = domain.size // 2
-        return f"{column} < {float(domain.numbers[middle])!r}", middle / domain.size
-    value = next(v for v in domain.values.to_pylist() if v is not None)
-    literal = (
-        "'" + str(value).replace("'", "''") + "'" if not isinstance(value, bool | int | float) else str(value).lower()
-    )
-    return f"{column} = {literal}", 1 / domain.size

@@ -5,7 +5,6 @@ from typing import Any
 from scumble.forms.form import Opened
 from scumble.query.answer import answer_rows
 from scumble.query.ask import Answer
-from scumble.query.parse import BESIDE as BESIDE
 from scumble.query.parse import Query
 
 
@@ -16,7 +15,7 @@ def columns(release: Opened) -> list[str]:
 
 def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     """The answer to COUNT, SUM and AVG with WHERE and GROUP BY."""
-    if release.manifest.joint:
+    if release.manifest.form.joint:
         from scumble.forms.rows.joint import answer_joint
 
         return answer_joint(release, query, level, method)

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from scumble.core.domain import Domain
-from scumble.core.errors import ReleaseError
 from scumble.core.parameters import confidence
 from scumble.engines.engine import registered
 from scumble.forms.form import Opened, demand_unbiased
-from scumble.mechanisms.alpha_beta.plan import AlphaBeta
+from scumble.forms.tuple_set.estimate import estimate
+from scumble.forms.tuple_set.record import TupleSetRecord
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.groups import Cell, cell_columns, cell_counts, combinations, demand_counts, keys_of, named
 from scumble.query.normalize import conjuncts
-from scumble.query.parse import BESIDE as BESIDE
 from scumble.query.parse import Query
 
 NOTE = "the table is a set of tuples, and the estimate counts different ones"
@@ -32,14 +31,14 @@ DOMAIN = "scumble_combinations"
 
 def columns(release: Opened) -> list[str]:
     """All columns of the tuples."""
-    return list(release.manifest.counted.domains or {})
+    return list(release.manifest.form.domains)
 
 
 def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     """The answer to COUNT(*) with WHERE and GROUP BY, for every group of the domain."""
     demand_unbiased(method, release.manifest.mechanism)
     share, domains = confidence(level), _domains(release)
-    demand_counts(query, "alpha_beta")
+    demand_counts(query, release.manifest.mechanism)
     keys, conditions = keys_of(query), conjuncts(query.where)
     asked = named([*keys.values(), *conditions]) or {next(iter(domains))}
     touched = {name: domain for name, domain in domains.items() if name in asked}
@@ -47,7 +46,7 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
         cells = cell_counts(release.engine, keys, conditions, DOMAIN)
     rest = float(np.prod([float(domain.size) for name, domain in domains.items() if name not in touched]))
     seen = cell_counts(release.engine, keys, conditions)
-    value, se = _estimated(_made(release, domains), list(cells), [count * rest for count in cells.values()], seen)
+    value, se = _estimated(release.manifest.form, list(cells), [count * rest for count in cells.values()], seen)
     reach = NormalDist().inv_cdf(0.5 + share / 2) * se
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "unbiased") for a in query.aggregates]
     names = [output.name for output in query.outputs]
@@ -57,17 +56,11 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
 
 def _domains(release: Opened) -> dict[str, Domain]:
     kinds = {column.name: column.type for column in release.manifest.columns}
-    records = release.manifest.counted.domains or {}
-    return {name: record.domain(kinds[name]) for name, record in records.items()}
+    return {name: record.domain(kinds[name]) for name, record in release.manifest.form.domains.items()}
 
 
-def _made(release: Opened, domains: dict[str, Domain]) -> AlphaBeta:
-    record = release.manifest.counted
-    if record.alpha is None or record.beta is None:
-        raise ReleaseError("the manifest does not say alpha and beta; get the release again from its publisher")
-    return AlphaBeta(tuple(domain.size for domain in domains.values()), record.alpha, record.beta)
-
-
-def _estimated(made: AlphaBeta, cells: Sequence[Cell], sizes: Sequence[float], seen: dict[Cell, int]) -> Any:
-    found = [made.estimate(seen.get(cell, 0), size) for cell, size in zip(cells, sizes, strict=True)]
+def _estimated(record: TupleSetRecord, cells: Sequence[Cell], sizes: Sequence[float], seen: dict[Cell, int]) -> Any:
+    found = [
+        estimate(record.alpha, record.beta, seen.get(cell, 0), size) for cell, size in zip(cells, sizes, strict=True)
+    ]
     return np.array(found, dtype=np.float64).reshape(-1, 2).T

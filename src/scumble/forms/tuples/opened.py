@@ -7,6 +7,7 @@ from typing import Any
 from scumble.core.domain import Domain
 from scumble.engines.engine import TABLE
 from scumble.forms.form import PART
+from scumble.forms.tuples.record import Counting, Full, Midpoints, Practical, TuplesRecord
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 
 
@@ -41,25 +42,26 @@ class CountedRelease:
 
 def counted_release(manifest: Any) -> CountedRelease:
     """Its tables, and how their counts are corrected."""
-    record = manifest.counted
+    record: TuplesRecord = manifest.form
     names = [column.name for column in manifest.columns]
-    noise = None
-    if record.matrix == "full":
-        noise = ClampedCounts.full(record.epsilon)
-    elif record.matrix == "practical" and record.k is not None and record.epsilon is not None:
-        noise = ClampedCounts(record.k, record.epsilon / 2)
-    whole = CountedTable("data", names, TABLE)
-    tables = [CountedTable(t.name, t.attributes, PART.format(t.name), t.rows) for t in record.tables or ()]
     kinds = {column.name: column.type for column in manifest.columns}
-    domains = {n: d.domain(kinds[n]) for n, d in (record.domains or {}).items()} if record.domains else None
+    whole = CountedTable("data", names, TABLE)
+    tables = [CountedTable(t.name, t.attributes, PART.format(t.name), t.rows) for t in record.tables]
+    every = record.counting.domains if isinstance(record.counting, Full) else {}
     return CountedRelease(
         names,
         tables or [whole],
-        noise,
+        _noise(record.counting),
         record.total,
         record.transactions,
-        domains,
-        record.c_star or 1,
-        record.matrix == "boxes",
+        {n: d.domain(kinds[n]) for n, d in every.items()} or None,
+        1 if record.schema_ is None else record.schema_.c_star,
+        isinstance(record.counting, Midpoints),
         {n: d.domain(kinds[n]) for n, d in (record.declared or {}).items()},
     )
+
+
+def _noise(counting: Counting) -> ClampedCounts | None:
+    if isinstance(counting, Full):
+        return ClampedCounts.full(counting.epsilon)
+    return ClampedCounts(counting.k, counting.epsilon / 2) if isinstance(counting, Practical) else None

@@ -1,45 +1,40 @@
 """What the README of a release of counted tuples says: how to compute with it, by hand."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scumble.engines.sql import named, quoted
-from scumble.forms.rows.readme_values import or_scumble
-from scumble.release.manifest import Manifest
-from scumble.release.markdown import block, code, plain
-from scumble.release.records import CountedRecord, DomainRecord
+from scumble.forms.by_hand import by_group, or_scumble
+from scumble.forms.markdown import code, plain
+from scumble.forms.records import DomainRecord
+from scumble.forms.tuples.record import Exact, Full, Midpoints, Practical, SchemaRecord, TuplesRecord
+
+if TYPE_CHECKING:
+    from scumble.release.manifest import Manifest
 
 
-def counted_place(manifest: Manifest) -> str:
+def place(manifest: "Manifest") -> str:
     """Where the rows are."""
-    record = manifest.counted
-    assert record is not None
-    if record.matrix == "anatomy":
-        return "`rows*`, rows of like values together and otherwise in random order, and beside them `values.parquet`"
-    if record.tables is None:
-        many = len(manifest.data) > 1
-        return "`data/*.parquet`, sorted by value" if many else "`data.parquet`, sorted by value"
-    return f"{len(record.tables)} tables (`{record.tables[0].name}` and so on), each sorted by value"
+    tables = manifest.form.tables
+    if tables:
+        return f"{len(tables)} tables (`{tables[0].name}` and so on), each sorted by value"
+    return "`data/*.parquet`, sorted by value" if len(manifest.data) > 1 else "`data.parquet`, sorted by value"
 
 
-def counted_howto(manifest: Manifest) -> str:
+def howto(manifest: "Manifest") -> str:
     """Counting, with the correction at k and the bound for what is missing."""
-    record = manifest.counted
-    assert record is not None
-    if record.matrix == "anatomy":
-        return _anatomy(manifest)
-    if record.matrix == "alpha_beta":
-        return _alpha_beta(manifest, record)
-    parts = [_tables(record), _counting(record), _summing(record), _missing(record)]
-    parts.append(_scumble(manifest, record))
+    record = manifest.form
+    assert isinstance(record, TuplesRecord)
+    tables = "" if record.schema_ is None else _tables(record.schema_)
+    asked = record.transactions["item"] if record.transactions else manifest.columns[0].name
+    parts = [tables, _counting(record), _summing(record), _missing(record), or_scumble(by_group(asked))]
     return "\n\n".join(part for part in parts if part)
 
 
-def _summing(record: CountedRecord) -> str:
+def _summing(record: TuplesRecord) -> str:
     """Sums and averages, by hand."""
-    if record.matrix == "boxes":
+    if isinstance(record.counting, Midpoints):
         return ""
-    if record.matrix == "exact":
+    if isinstance(record.counting, Exact):
         return "Sums and averages of these rows are exact for them, too."
     copies = " (of a pattern, the sum of its values)" if record.transactions else ""
     return (
@@ -48,36 +43,7 @@ def _summing(record: CountedRecord) -> str:
     )
 
 
-def _anatomy(manifest: Manifest) -> str:
-    """Joining the two tables, each row with every value of its bucket."""
-    value, rows = manifest.role("apart"), "rows.parquet" if len(manifest.rows_in) == 1 else "rows/*.parquet"
-    name = quoted(str(value))
-    sql = (
-        f"SELECT {name}, SUM(v.count / n) AS estimate\n"
-        f"FROM '{rows}' r JOIN 'values.parquet' v USING (bucket)\n"
-        f"JOIN (SELECT bucket, COUNT(*) AS n FROM '{rows}' GROUP BY bucket) USING (bucket)\n"
-        f"GROUP BY {name};"
-    )
-    return (
-        f"Which value of a bucket belongs to which of its rows is not published. Take every value of the bucket as equally likely for each: a row counts "
-        f"c / |bucket| for a value that the bucket has c times. In SQL (DuckDB, in this folder), for each {code(value)}:\n\n"
-        f"{block(sql)}\n\n"
-        "Conditions go into WHERE. Counts of public columns alone and of values alone are exact for the published rows; a count of both together is drawn "
-        f"toward independence, by an amount that is not known. {or_scumble()}"
-    )
-
-
-def _alpha_beta(manifest: Manifest, record: CountedRecord) -> str:
-    return (
-        f"A tuple of the table was published with probability alpha + beta, any other tuple of the declared domain (in the manifest) with beta, where alpha = "
-        f"{record.alpha!r} and beta = {record.beta!r}. Of D tuples of the domain that match a condition let s be published; then (s - beta D) / alpha "
-        "is an unbiased estimate of how many are in the table.\n\n" + _scumble(manifest, record)
-    )
-
-
-def _tables(record: CountedRecord) -> str:
-    if record.tables is None:
-        return ""
+def _tables(record: SchemaRecord) -> str:
     how = (
         "was given by the publisher"
         if record.schema_from == "given"
@@ -100,32 +66,34 @@ def _shown(attributes: list[object]) -> str:
     return ", ".join(map(plain, attributes[:20])) + (", ..." if len(attributes) > 20 else "")
 
 
-def _counting(record: CountedRecord) -> str:
-    if record.matrix == "boxes":
-        return f"Each row is a box of values that holds at least {record.k} rows of the original table; boxes do not overlap, and counting rows counts exactly."
-    if record.matrix == "exact":
-        return f"Tuples that occur fewer than {record.k} times are missing; the others occur exactly as often as in the original table."
-    rate = (record.epsilon or 0.0) / (1 if record.matrix == "full" else 2)
-    r = math.exp(-rate)
-    k = record.k or 0
+def _counting(record: TuplesRecord) -> str:
+    counting = record.counting
+    if isinstance(counting, Midpoints):
+        return f"Each row is a box of values that holds at least {counting.k} rows of the original table; boxes do not overlap, and counting rows counts exactly."
+    if isinstance(counting, Exact):
+        return f"Tuples that occur fewer than {counting.k} times are missing; the others occur exactly as often as in the original table."
+    return _noisy(counting)
+
+
+def _noisy(counting: Practical | Full) -> str:
+    k = counting.k if isinstance(counting, Practical) else 0
+    r = math.exp(-counting.epsilon / (2 if isinstance(counting, Practical) else 1))
     at, above = k - r / (1 - r), 2 * r / (1 - r) ** 2
-    zero = (
-        " (a tuple of the declared domain that is not in the table has X = 0, and counts too)"
-        if record.matrix == "full"
-        else ""
-    )
+    if isinstance(counting, Practical):
+        return (
+            f"A tuple that occurs i times was published X = max({k}, i + Z) times, Z two-sided geometric with r = {r!r}, or not at all. So count tuple by tuple"
+            f": X where X > {k}, and {at!r} where X = {k}. The sum over the tuples that match is an unbiased estimate for the rows behind published "
+            f"tuples; its variance is the sum of {above!r} where X > {k} and of {above / 2!r} where X = {k}."
+        )
     return (
-        f"A tuple that occurs i times was published X = max({k}, i + Z) times, Z two-sided geometric with r = {r!r}, or not at all. So count tuple by tuple"
-        f"{zero}: X where X > {k}, and {at!r} where X = {k}. The sum over the tuples that match is an unbiased estimate for the rows behind published "
-        f"tuples; its variance is the sum of {above!r} where X > {k} and of {above / 2!r} where X = {k}."
-        if record.matrix == "practical"
-        else f"Every tuple of the declared domain was published X = max(0, i + Z) times, i its true count, Z two-sided geometric with r = {r!r}. So count "
-        f"tuple by tuple{zero}: X where X > 0, and {at!r} where X = 0, with variances {above!r} and {above / 2!r}."
+        f"Every tuple of the declared domain was published X = max(0, i + Z) times, i its true count, Z two-sided geometric with r = {r!r}. So count "
+        "tuple by tuple (a tuple of the declared domain that is not in the table has X = 0, and counts too): "
+        f"X where X > 0, and {at!r} where X = 0, with variances {above!r} and {above / 2!r}."
     )
 
 
-def _missing(record: CountedRecord) -> str:
-    if record.matrix in ("full", "boxes") or record.transactions:
+def _missing(record: TuplesRecord) -> str:
+    if isinstance(record.counting, Full | Midpoints) or record.transactions:
         return ""
     if record.total is None:
         return "How many rows are missing is not known."
@@ -140,10 +108,3 @@ def _least(domain: DomainRecord) -> Any:
 
 def _most(domain: DomainRecord) -> Any:
     return domain.high if domain.values is None else max(v for v in domain.values if v is not None)
-
-
-def _scumble(manifest: Manifest, record: CountedRecord) -> str:
-    asked = record.transactions["item"] if record.transactions else manifest.columns[0].name
-    name = named(asked)
-    question = f"SELECT {name}, COUNT(*) AS n FROM release GROUP BY {name}"
-    return or_scumble(question)

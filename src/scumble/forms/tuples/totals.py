@@ -82,9 +82,6 @@ def _sums_of(found: pa.Table, of: Summed, place: int) -> Sums:
     return Sums(of, {n: x if n in ("least", "most") else np.nan_to_num(x) for n, x in sums.items()})
 
 
-BESIDE = ("_se", "_low", "_high", "_bound", "_least")
-
-
 def columns(release: Opened) -> list[str]:
     """All that were published."""
     return [column.name for column in release.manifest.columns]

@@ -19,6 +19,8 @@ from scumble.core.draws import below, binomial
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
+from scumble.forms.tuple_set.estimate import estimate
+from scumble.forms.tuple_set.record import TupleSetRecord
 from scumble.mechanisms.alpha_beta.settings import Settings
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.plan import Plan, Profile
@@ -65,8 +67,8 @@ def plan(profile: Profile, spec: Spec) -> TupleSetPlan:
 
 def derive(facts: Facts) -> Terms:
     """What follows from alpha and beta: the pair that was asked for, where they keep it."""
-    record, columns = facts.demand_counts("alpha_beta"), facts.named("tuple")
-    alpha, beta = record.alpha or 0.0, record.beta or 0.0
+    record, columns = facts.form_as(TupleSetRecord), facts.named("tuple")
+    alpha, beta = record.alpha, record.beta
     facts.demand(
         0 < beta < alpha + beta <= 1 + ROUNDING, "alpha and beta that are probabilities, and the manifest has not"
     )
@@ -133,12 +135,7 @@ class AlphaBeta:
 
     def estimate(self, seen: int, domain: float) -> tuple[float, float]:
         """The same from the number of published tuples that match."""
-        estimate = (seen - self.beta * domain) / self.alpha
-        held = min(max(estimate, 0.0), float(domain))
-        kept = self.alpha + self.beta
-        return estimate, float(
-            np.sqrt(held * kept * (1 - kept) + (domain - held) * self.beta * (1 - self.beta)) / self.alpha
-        )
+        return estimate(self.alpha, self.beta, seen, domain)
 
 
 def _others(tuples: Tuples, size: int, wanted: int, stream: Stream) -> Tuples:

@@ -6,10 +6,12 @@ import pyarrow as pa
 
 from scumble.core.arrow_types import published_type
 from scumble.core.errors import TableError
+from scumble.forms.records import DomainRecord
+from scumble.forms.tuple_set.record import TupleSetRecord
 from scumble.mechanisms.alpha_beta.plan import AlphaBeta, TupleSetPlan
 from scumble.publishing.copies import write_copies
 from scumble.publishing.row_pipeline import Job, Printed
-from scumble.release.records import ColumnRecord, CountedRecord, DomainRecord
+from scumble.release.records import ColumnRecord
 
 
 def publish(job: Job) -> Printed:
@@ -22,7 +24,7 @@ def publish(job: Job) -> Printed:
     files = write_copies(found, np.ones(len(drawn), np.int64), job.folder, "data")
     columns = [ColumnRecord(name=n, role="tuple", type=str(published_type(d.type))) for n, d in domains.items()]
     listed = {name: DomainRecord.of(domain, False) for name, domain in domains.items()}
-    record = CountedRecord(matrix="alpha_beta", alpha=made.alpha, beta=made.beta, domains=listed)
+    record = TupleSetRecord(alpha=made.alpha, beta=made.beta, domains=listed)
     return Printed(files, columns, len(drawn), record)
 
 

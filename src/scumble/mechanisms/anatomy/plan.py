@@ -21,6 +21,7 @@ from scipy import sparse
 from scumble.core.domain import Codes
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
+from scumble.forms.buckets.record import BucketsRecord
 from scumble.mechanisms.anatomy.settings import Settings
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.plan import Plan, Profile
@@ -110,12 +111,8 @@ def plan(profile: Profile, spec: Spec) -> BucketPlan:
 
 def derive(facts: Facts) -> Terms:
     """What follows from buckets of l different values; whether rows were left out, and where the domain is from, is the publisher's word."""
-    record, names = facts.demand_counts("anatomy"), facts.named("apart")
-    facts.demand(
-        len(names) == 1 and record.diversity is not None,
-        "an l and one column of values apart, and the manifest has not",
-    )
-    assert record.diversity is not None
+    record, names = facts.form_as(BucketsRecord), facts.named("apart")
+    facts.demand(len(names) == 1, "one column of values apart, and the manifest has not")
     facts.demand(record.diversity > 1, "buckets of 2 different values or more, and the manifest has fewer")
     from_data = names if facts.says("domain_from_data") else []
     return _terms(names[0], record.diversity, from_data, facts.says("left_out"))

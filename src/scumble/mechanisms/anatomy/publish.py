@@ -18,12 +18,14 @@ import pyarrow.compute as pc
 from scumble.core.arrow_types import published_type
 from scumble.core.errors import TableError
 from scumble.core.progress import stage
+from scumble.forms.buckets.record import BucketsRecord
+from scumble.forms.records import TableRecord
 from scumble.mechanisms.anatomy.plan import BUCKET, COUNT, Anatomy, BucketPlan, anatomize
 from scumble.publishing.encode import Column, NumberColumn, PublicColumn
 from scumble.publishing.row_pipeline import WORKERS, Job, Printed
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
 from scumble.publishing.write import Shelf, file_record, parquet_writer
-from scumble.release.records import ColumnRecord, CountedRecord, FileRecord, TableRecord
+from scumble.release.records import ColumnRecord, FileRecord
 from scumble.spec.coarsening import resolved
 
 Part = tuple[int, list[pa.Array]]
@@ -43,11 +45,11 @@ def publish(job: Job) -> Printed:
     records = [_record(job, column.name, schema.field(column.name).type) for column in columns]
     records += [_record(job, n, held.schema.field(n).type) for n in (name, COUNT)]
     count = int((made.bucket >= 0).sum())
-    tables = [
-        TableRecord(name="rows", attributes=schema.names, rows=count, files=[file.path for file in files]),
-        TableRecord(name="values", attributes=held.schema.names, rows=len(held), files=[values.path]),
-    ]
-    record = CountedRecord(matrix="anatomy", diversity=made.diversity, tables=tables)
+    record = BucketsRecord(
+        diversity=made.diversity,
+        rows=TableRecord(name="rows", attributes=schema.names, rows=count, files=[file.path for file in files]),
+        values=TableRecord(name="values", attributes=held.schema.names, rows=len(held), files=[values.path]),
+    )
     return Printed([*files, values], records, count, record)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number
+from scumble.forms.tuples.record import TuplesRecord
 from scumble.mechanisms.columnized.settings import Settings
 from scumble.mechanisms.counted_plans import frequent_enough, told_matrix
 from scumble.mechanisms.facts import Facts, Terms
@@ -84,12 +85,17 @@ def plan(profile: Profile, spec: Spec) -> SchemaPlan:
 
 def derive(facts: Facts) -> Terms:
     """What follows from the matrix, from how many tables a tuple can be in, and from what the publisher says that the schema cost."""
-    record = facts.demand_counts("practical")
-    matrix, parts = derived_matrix(facts, record), record.c_star or 0
-    facts.demand(1 <= parts <= facts.tables, "tables of which a tuple is in c* or fewer, and the manifest has not")
+    record = facts.form_as(TuplesRecord)
+    matrix, schema = derived_matrix(facts, record.counting), record.schema_
+    facts.demand(schema is not None, "a schema, and the manifest has none")
+    assert schema is not None
+    parts = schema.c_star
+    facts.demand(
+        1 <= parts <= len(schema.tables), "tables of which a tuple is in c* or fewer, and the manifest has not"
+    )
     claims = facts.asked("noisy_counts")
-    spent = claims[0].parameters.get("beside", 0.0) if claims and record.schema_from == "budget" else None
-    paid = record.schema_from == "given" or (spent is not None and spent > 0)
+    spent = claims[0].parameters.get("beside", 0.0) if claims and schema.schema_from == "budget" else None
+    paid = schema.schema_from == "given" or (spent is not None and spent > 0)
     facts.demand(paid, "a schema that was given, or paid for with a part of epsilon, and the manifest says neither")
     columns = facts.named("counted")
     if record.transactions is not None:

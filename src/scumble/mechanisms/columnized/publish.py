@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from scumble.core.errors import SchemaError, TableError
+from scumble.forms.records import DomainRecord, TableRecord
+from scumble.forms.tuples.record import Practical, SchemaRecord, TuplesRecord
 from scumble.mechanisms.columnized.noisy_schema import demand_cells, noisy_contingency, noisy_similarity
 from scumble.mechanisms.columnized.patterns import Patterns, frequent_patterns, ragged
 from scumble.mechanisms.columnized.plan import SchemaPlan
@@ -24,7 +26,7 @@ from scumble.mechanisms.columnized.transactions import Transactions, read_transa
 from scumble.publishing.copies import write_copies
 from scumble.publishing.row_pipeline import Job, Printed
 from scumble.publishing.tuples import Mask, Recoder, counted, demand_total
-from scumble.release.records import ColumnRecord, CountedRecord, DomainRecord, FileRecord, TableRecord
+from scumble.release.records import ColumnRecord, FileRecord
 
 PATTERN = "pattern"
 """The column of published transactions that numbers the patterns: users with the same number are copies of one tuple."""
@@ -182,16 +184,12 @@ def _printed(
     if not files:
         raise TableError("the schema has no columns, so there is nothing to publish")
     roles = (("user", settings.user), ("item", settings.item), ("value", settings.value), ("pattern", PATTERN))
-    record = CountedRecord(
-        matrix="practical",
-        k=matrix.k,
-        epsilon=matrix.epsilon,
-        delta=matrix.delta,
-        total=settings.total,
-        declared=declared,
-        transactions={role: name for role, name in roles if name is not None} if settings.user else None,
+    schema = SchemaRecord(
         tables=tables,
         schema_from="given" if settings.schema_ is not None else "budget",
         c_star=job.plan_as(SchemaPlan).c_star,
+        transactions={role: name for role, name in roles if name is not None} if settings.user else None,
     )
+    counting = Practical(k=matrix.k, epsilon=matrix.epsilon, delta=matrix.delta)
+    record = TuplesRecord(counting=counting, total=settings.total, declared=declared, schema=schema)
     return Printed(files, columns, sum(table.rows for table in tables), record)

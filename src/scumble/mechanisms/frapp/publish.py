@@ -4,6 +4,7 @@ from typing import Any
 
 from scumble.core.domain import Codes
 from scumble.core.entropy import Entropy
+from scumble.forms.rows.record import RowsRecord
 from scumble.mechanisms.frapp.plan import Frapp, JointPlan
 from scumble.publishing.keyed import Ids
 from scumble.publishing.row_pipeline import Job, Press, Printed
@@ -12,7 +13,8 @@ from scumble.publishing.row_pipeline import Job, Press, Printed
 def publish(job: Job) -> Printed:
     """Every row through one coin over the cross product of its sensitive columns."""
     plan = job.plan_as(JointPlan)
-    return Press(job, Joint(list(job.profile.domains), plan.frapp, job.coinage.entropy)).run()
+    names = list(job.profile.domains)
+    return Press(job, Joint(names, plan.frapp, job.coinage.entropy)).run(RowsRecord(joint=names))
 
 
 class Joint:

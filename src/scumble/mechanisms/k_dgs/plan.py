@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from scumble.core.errors import ParameterError, SchemaError
+from scumble.forms.tuples.record import Exact, Midpoints, TuplesRecord
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.k_dgs.settings import Settings
 from scumble.mechanisms.noisy_counts.plan import NOT_COVERED, demand_published, given_total, k_guarantee, of_total
@@ -57,11 +58,13 @@ def plan(profile: Profile, spec: Spec) -> CrowdPlan:
 
 def derive(facts: Facts) -> Terms:
     """What follows from k."""
-    record = facts.demand_counts("exact", "boxes")
-    facts.demand((record.k or 0) >= 1, "a k, and the manifest has none")
-    assert record.k is not None
-    suppressed = record.matrix == "exact"
-    return _terms(facts.named("counted"), record.k, suppressed, record.total if suppressed else None)
+    record = facts.form_as(TuplesRecord)
+    counting, suppressed = record.counting, isinstance(record.counting, Exact)
+    exactly = isinstance(counting, Exact | Midpoints) and record.schema_ is None
+    facts.demand(exactly, "exact counts in one table, and the manifest has others")
+    k = record.k or 0
+    facts.demand(k >= 1, "a k, and the manifest has none")
+    return _terms(facts.named("counted"), k, suppressed, record.total if suppressed else None)
 
 
 def _terms(columns: list[str], k: int, suppressed: bool, total: int | None) -> Terms:

@@ -5,11 +5,12 @@ import pyarrow as pa
 
 from scumble.core.domain import Domain, Grid
 from scumble.core.errors import TableError
+from scumble.forms.tuples.record import Exact, Midpoints, TuplesRecord
 from scumble.mechanisms.k_dgs.plan import CrowdPlan
 from scumble.publishing.copies import written_tuples
 from scumble.publishing.row_pipeline import Job, Printed
 from scumble.publishing.tuples import Recoder, counted, demand_total
-from scumble.release.records import ColumnRecord, CountedRecord
+from scumble.release.records import ColumnRecord
 from scumble.spec.recoding import Range, fixed_midpoints
 
 
@@ -22,7 +23,7 @@ def publish(job: Job) -> Printed:
     demand_total(job, plan.total)
     tuples, counts = counted(job, recoder, job.spec.published, plan.k)
     declared = recoder.declared(job.spec.published)
-    record = CountedRecord(matrix="exact", k=plan.k, total=plan.total, declared=declared)
+    record = TuplesRecord(counting=Exact(k=plan.k), total=plan.total, declared=declared)
     return written_tuples(job, recoder.records(job.spec.published), tuples, counts, record)
 
 
@@ -39,7 +40,7 @@ def _publish_boxes(job: Job, k: int) -> Printed:
     boxes = fixed_midpoints(points, [(-0.5, domains[n].size - 0.5) for n in names], k, whole=True)
     counts = np.bincount(boxes.cells[boxes.cells >= 0], minlength=len(boxes.sides))
     labels = {n: [_side(domains[n], box[i]) for box in boxes.sides] for i, n in enumerate(names)}
-    record = CountedRecord(matrix="boxes", k=k, total=len(points) if boxes.sides else None)
+    record = TuplesRecord(counting=Midpoints(k=k), total=len(points) if boxes.sides else None)
     columns = [ColumnRecord(name=name, role="counted", type="string") for name in names]
     found = pa.table({n: pa.array(texts, pa.string()) for n, texts in labels.items()})
     return written_tuples(job, columns, found, counts.astype(np.int64), record)

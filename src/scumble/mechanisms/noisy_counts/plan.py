@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from scumble.core.errors import InternalError, ParameterError, SchemaError
+from scumble.forms.tuples.record import Counting, Full, Practical, TuplesRecord
 from scumble.mechanisms.counted_plans import frequent_enough, told_matrix
-from scumble.mechanisms.facts import Counted, Facts, Terms
+from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix, listed_domain
 from scumble.mechanisms.noisy_counts.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
@@ -89,20 +90,23 @@ def _full_plan(profile: Profile, settings: Settings, epsilon: Any, columns: list
 
 def derive(facts: Facts) -> Terms:
     """What follows from the matrix that counts were drawn by, whose conditions are checked anew."""
-    record, columns = facts.demand_counts("practical", "full"), facts.named("counted")
-    facts.demand(facts.tables == 0, "one table, and the manifest has several")
-    if record.matrix == "full":
-        facts.demand(
-            bool(record.epsilon) and record.k is None and record.delta is None, "an epsilon and nothing beside it"
-        )
-        return _full_terms(columns, ClampedCounts.full(record.epsilon), record.total)
-    return _practical_terms(columns, derived_matrix(facts, record), record.total)
+    record, columns = facts.form_as(TuplesRecord), facts.named("counted")
+    facts.demand(record.schema_ is None, "one table, and the manifest has several")
+    counting = record.counting
+    if isinstance(counting, Full):
+        facts.demand(counting.epsilon > 0, "an epsilon, and the manifest has none")
+        return _full_terms(columns, ClampedCounts.full(counting.epsilon), record.total)
+    return _practical_terms(columns, derived_matrix(facts, counting), record.total)
 
 
-def derived_matrix(facts: Facts, record: Counted) -> NoisyCountMatrix:
+def derived_matrix(facts: Facts, counting: Counting) -> NoisyCountMatrix:
     """The practical matrix of a manifest, once conditions b1 to b3 hold for it."""
-    facts.demand(bool(record.k and record.epsilon and record.delta), "k, epsilon and delta, and the manifest has not")
-    matrix = NoisyCountMatrix(record.k or 0, record.epsilon or 0.0, record.delta or 0.0)
+    facts.demand(isinstance(counting, Practical), "noisy counts from k on, and the manifest has others")
+    assert isinstance(counting, Practical)
+    facts.demand(
+        bool(counting.k and counting.epsilon and counting.delta), "k, epsilon and delta, and the manifest has not"
+    )
+    matrix = NoisyCountMatrix(counting.k, counting.epsilon, counting.delta)
     facts.demand(checked(matrix).holds, "a matrix that keeps epsilon and delta, and the manifest's does not")
     return matrix
 

@@ -4,12 +4,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.forms.records import DomainRecord
+from scumble.forms.tuples.record import Full, Practical, TuplesRecord
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.mechanisms.noisy_counts.plan import CountsPlan
 from scumble.publishing.copies import written_tuples
 from scumble.publishing.row_pipeline import Job, Printed
 from scumble.publishing.tuples import Recoder, counted, demand_total
-from scumble.release.records import CountedRecord, DomainRecord
 
 Counts = npt.NDArray[np.int64]
 
@@ -24,11 +25,8 @@ def publish(job: Job) -> Printed:
         return _press_full(job, recoder, matrix)
     tuples, counts = counted(job, recoder, names, matrix.k)
     drawn = matrix.draw(job.coinage.entropy.stream("counts"), counts)
-    record = CountedRecord(
-        matrix="practical",
-        k=matrix.k,
-        epsilon=matrix.epsilon,
-        delta=matrix.delta,
+    record = TuplesRecord(
+        counting=Practical(k=matrix.k, epsilon=matrix.epsilon, delta=matrix.delta),
         total=plan.total,
         declared=recoder.declared(names),
     )
@@ -47,10 +45,6 @@ def _press_full(job: Job, recoder: Recoder, matrix: ClampedCounts) -> Printed:
     kept = np.flatnonzero(drawn)
     codes = np.unravel_index(kept, shape)
     found = pa.table({n: domains[n].values.take(pa.array(c)) for n, c in zip(names, codes, strict=True)})
-    record = CountedRecord(
-        matrix="full",
-        epsilon=matrix.rate,
-        total=job.plan_as(CountsPlan).total,
-        domains={name: DomainRecord.of(domains[name], False) for name in names},
-    )
+    every = {name: DomainRecord.of(domains[name], False) for name in names}
+    record = TuplesRecord(counting=Full(epsilon=matrix.rate, domains=every), total=job.plan_as(CountsPlan).total)
     return written_tuples(job, recoder.records(names), found, drawn[kept], record)

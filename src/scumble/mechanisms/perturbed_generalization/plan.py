@@ -28,6 +28,7 @@ from scumble.core.draws import below
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
+from scumble.forms.boxes.record import HIGH, LOW, SIZE, BoxesRecord
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.perturbed_generalization.mondrian import Ranks, grouped
 from scumble.mechanisms.perturbed_generalization.settings import Settings
@@ -42,9 +43,6 @@ from scumble.privacy.guarantee import (
     sampled_rho,
 )
 from scumble.spec.spec import Spec, Target
-
-SIZE, LOW, HIGH = "group_rows", "_low", "_high"
-"""The column that says how many rows a group has, and what the names of the two ends of a range end with."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,12 +135,11 @@ def _channel(target: Target, size: int, k: int) -> Channel:
 
 def derive(facts: Facts) -> Terms:
     """What follows from the channel and from the draw of one row in k or more."""
-    record, coins = facts.demand_counts("generalized"), facts.coins
+    record, coins = facts.form_as(BoxesRecord), facts.coins
     facts.demand(
-        len(coins) == 1 and (record.k or 0) > 1,
+        len(coins) == 1 and record.k > 1,
         "one perturbed column and groups of 2 or more, and the manifest has not",
     )
-    assert record.k is not None
     ((name, each),) = coins.items()
     facts.demand(not each.own, "all values alike as replacements, and the manifest has others")
     gamma = sampled_gamma(each.amplification, record.k)

@@ -17,11 +17,13 @@ import pyarrow.compute as pc
 from scumble.core.arrow_types import is_text, published_type
 from scumble.core.domain import Codes
 from scumble.core.errors import SchemaError, TableError
-from scumble.mechanisms.perturbed_generalization.plan import HIGH, LOW, SIZE, BoxPlan, Generalized, generalize
+from scumble.forms.boxes.record import HIGH, LOW, SIZE, BoxesRecord
+from scumble.forms.records import DomainRecord
+from scumble.mechanisms.perturbed_generalization.plan import BoxPlan, Generalized, generalize
 from scumble.publishing.copies import write_copies
 from scumble.publishing.encode import PublicColumn
 from scumble.publishing.row_pipeline import Job, Printed
-from scumble.release.records import ChannelRecord, ColumnRecord, CountedRecord, DomainRecord
+from scumble.release.records import ChannelRecord, ColumnRecord
 from scumble.spec.coarsening import resolved
 
 ORDERED = (
@@ -50,8 +52,7 @@ def publish(job: Job) -> Printed:
     table = pa.table([array for _, array in columns], names=[record.name for record, _ in columns])
     shuffled = table.take(pa.array(entropy.stream("order").permutation(len(table))))
     files = write_copies(shuffled, np.ones(len(table), np.int64), job.folder, "data")
-    record = CountedRecord(matrix="generalized", k=k)
-    return Printed(files, [record for record, _ in columns], len(table), record)
+    return Printed(files, [record for record, _ in columns], len(table), BoxesRecord(k=k))
 
 
 def _read(job: Job, name: str) -> tuple[dict[str, "Side"], Codes]:

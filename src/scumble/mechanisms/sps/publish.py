@@ -18,6 +18,8 @@ from scumble.core.arrow_types import published_type
 from scumble.core.draws import hypergeometric_split, perturb
 from scumble.core.errors import SchemaError
 from scumble.core.progress import stage
+from scumble.forms.records import DomainRecord
+from scumble.forms.rows.record import RowsRecord, SamplingRecord
 from scumble.mechanisms.sps.groups import Counts, Groups
 from scumble.mechanisms.sps.plan import SamplePlan, Sampling
 from scumble.mechanisms.sps.samples import samples_of
@@ -27,7 +29,7 @@ from scumble.publishing.encode import Column, NumberColumn, PublicColumn, Sensit
 from scumble.publishing.row_pipeline import WORKERS, Job, Printed
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
 from scumble.publishing.write import Shelf
-from scumble.release.records import ChannelRecord, ColumnRecord, DomainRecord, MergedRecord, SamplingRecord
+from scumble.release.records import ChannelRecord, ColumnRecord, MergedRecord
 from scumble.spec.coarsening import resolved
 from scumble.spec.spec import ColumnSpec
 
@@ -54,7 +56,7 @@ def publish(job: Job) -> Printed:
         shelf = Shelf(columns, buckets, job.coinage.entropy, job.folder)
         files, schema = shelf.write(pool, stage(job.progress, 1, 2)), shelf.schema()
     records = [_record(job, column, schema.field(column.name).type, samples.merged) for column in columns]
-    return Printed(files, records, int(buckets.rows.sum()), sampling=_sampling_record(sampling))
+    return Printed(files, records, int(buckets.rows.sum()), RowsRecord(sampling=_sampling_record(sampling)))
 
 
 def _demand_possible(job: Job, added: str) -> None:

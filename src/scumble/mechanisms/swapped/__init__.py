@@ -16,6 +16,6 @@ MECHANISM = Mechanism(
     plan=deferred("scumble.mechanisms.own_values", "plan_swapped"),
     derive=deferred("scumble.mechanisms.own_values", "derive"),
     publish=deferred("scumble.mechanisms.swapped.publish", "publish"),
-    traits=Traits(needs_counts=True, by_target=True, permutes=True, unforeseen="are not foreseen"),
+    traits=Traits(needs_counts=True, by_target=True, permuted=True, unforeseen="are not foreseen"),
     at_posterior=lambda setter, level: setter.by_retention("swapped", level),
 )

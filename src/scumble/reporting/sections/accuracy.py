@@ -81,7 +81,7 @@ def _measured(subject: Subject) -> Measured:
     """A pool of counts: of the raw table where it is at hand, otherwise drawn from published rows."""
     manifest, release = subject.manifest, subject.release
     base = subject.truth
-    if manifest.counted is None:
+    if manifest.view.row_by_row:
         table = base if base is not None else _sample(subject)
         truth = Truth(table, manifest.public, manifest.sensitive, manifest.domains)
         dimensions = (0, 1, 2) if manifest.public else (0,)

@@ -32,7 +32,7 @@ def asking(subject: Subject) -> Section:
             "python_name": repr(name),
             "python_sql": repr(sql),
             "by_hand": by_hand,
-            "likelihood": manifest.counted is None and not manifest.joint,
+            "likelihood": manifest.view.row_by_row and not manifest.view.joint,
         },
     )
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from scumble.core.errors import InputError
-from scumble.mechanisms import find_mechanism
 from scumble.query.estimates import Estimate
 from scumble.reporting.axes import Axis, Part, protected_axis
 from scumble.reporting.figure import Figure, figure, text
@@ -105,8 +104,8 @@ def _line(part: Part, e: Estimate, place: int, published: Counts | None, truth: 
 
 def _published(subject: Subject, group: exp.Expression) -> Counts | None:
     """Only where what was published is not already the answer."""
-    perturbed = find_mechanism(subject.manifest.mechanism).form in ("rows", "tuple_set")
-    return subject.published([group], 1 << 24) if perturbed else None
+    view = subject.manifest.view
+    return subject.published([group], 1 << 24) if view.row_by_row or view.made_up else None
 
 
 def _row(line: Line) -> tuple[str, ...]:

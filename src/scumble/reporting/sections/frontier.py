@@ -75,7 +75,7 @@ def standing(subject: Subject) -> float | None:
 
 def _column(subject: Subject) -> str | None:
     """The first perturbed column whose posteriors are computed in full."""
-    perturbed = subject.manifest.sensitive if subject.manifest.counted is None else []
+    perturbed = subject.manifest.sensitive if subject.manifest.view.row_by_row else []
     return next((name for name in perturbed if subject.manifest.domains[name].size <= MOST_VALUES), None)
 
 
@@ -125,6 +125,6 @@ def _posterior(subject: Subject, name: str, prior: Numbers) -> float:
 
 
 def _why_not(subject: Subject) -> str:
-    if subject.manifest.sensitive and subject.manifest.counted is None:
+    if subject.manifest.sensitive and subject.manifest.view.row_by_row:
         return "The sensitive columns have so many values that posteriors are not computed here; scumble plan prints them for a spec."
     return "The privacy of this release is not set by a retention alone, so there is no curve to compute. scumble compare measures mechanisms beside each other on the raw table."

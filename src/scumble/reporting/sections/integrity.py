@@ -23,6 +23,6 @@ def integrity(subject: Subject) -> Section:
             "digest": manifest.digest,
             "made_by": manifest.software,
             "read_by": f"scumble {scumble.__version__}",
-            "format": f"{manifest.format} {manifest.version}",
+            "format": f"{manifest.format} {manifest.written.version}",
         },
     )

@@ -75,7 +75,7 @@ def _comparable() -> list[str]:
 def _level(subject: Subject) -> float | None:
     """The largest belief in a value after seeing a row: all of its perturbed columns together, as others are set to."""
     manifest = subject.manifest
-    if len(manifest.sensitive) < 2 or manifest.counted is not None or subject.truth is None:
+    if len(manifest.sensitive) < 2 or not manifest.view.row_by_row or subject.truth is None:
         return standing(subject)
     if find_mechanism(manifest.mechanism).traits.columns_together:
         return None

@@ -43,7 +43,7 @@ def published(subject: Subject) -> Section:
     """The section."""
     manifest = subject.manifest
     columns = [Column(text(c.name), ROLES.get(c.role, c.role), c.type, how(c)) for c in manifest.columns[:MOST_COLUMNS]]
-    tables = (manifest.counted.tables if manifest.counted is not None else None) or []
+    tables = manifest.form.tables
     merged = {
         text(c.name): [(text(m.published), [text(v) for v in m.values]) for m in c.merged if len(m.values) > 1]
         for c in manifest.columns

@@ -143,7 +143,7 @@ def _alone(subject: Subject, alone: float) -> str:
 
 
 def _untested(subject: Subject, name: str) -> str:
-    if name == "inference" and subject.manifest.counted is not None and not subject.manifest.sensitive:
+    if name == "inference" and not subject.manifest.view.row_by_row and not subject.manifest.sensitive:
         return (
             "No attack was tried: there is no perturbed value to undo. What is published of a person's values is true, save for what was left out, made coarser or counted "
             "with noise, so whoever finds a group that is alike in a value knows it of its members."

@@ -53,7 +53,7 @@ def _guess(subject: Subject, name: str) -> list[tuple[str, str, str, str]]:
     """How often the best guess of a found person's value is right, for whoever knows the table's shares."""
     assert subject.truth is not None
     domain = subject.manifest.domains[name]
-    apart = subject.manifest.sampling is not None or subject.manifest.counted is not None
+    apart = subject.manifest.view.sampling is not None or not subject.manifest.view.row_by_row
     if domain.size > MOST_VALUES or apart:
         return []
     counts = np.bincount(domain.encode(subject.truth.column(name).combine_chunks(), name), minlength=domain.size)

@@ -66,7 +66,7 @@ def tiles(subject: Subject) -> list[Tile]:
         meaning += f", for {OWN}" if known is not None and known.own else ""
         found.append(Tile("A belief can become", f"{pair[0]} → {pair[1]}", meaning))
     parameters = {k: v for g in subject.terms.guarantees for k, v in g.parameters.items()}
-    if "k" in parameters and manifest.counted is not None:
+    if "k" in parameters and not manifest.view.row_by_row:
         found.append(
             Tile("Smallest crowd", f"{parameters['k']:g} rows", "behind every published combination of values")
         )

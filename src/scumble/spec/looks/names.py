@@ -105,7 +105,6 @@ WORDS: dict[str, str] = {
     "a criminal record": "guilty police",
     "union membership": "union",
     "politics": "party vote wahl",
-    "an occupation": "job",
 }
 """The same as words of their own, too short to be looked for inside others."""
 
@@ -159,13 +158,11 @@ def folded(name: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _patterns() -> dict[str, re.Pattern[str]]:
-    made = {}
-    for kind, stems in STEMS.items():
-        whole = "|".join(f"(?<=_){re.escape(word)}(?=_)" for word in WORDS.get(kind, "").split())
-        inside = "|".join(re.escape(stem) for stem in stems.split())
-        made[kind] = re.compile(f"{inside}|{whole}" if whole else inside)
-    return made
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    """Stems before words, which say less: country_of_birth is no date, though it has the word birth."""
+    inside = {kind: "|".join(re.escape(stem) for stem in stems.split()) for kind, stems in STEMS.items()}
+    alone = {kind: "|".join(f"(?<=_){re.escape(w)}(?=_)" for w in words.split()) for kind, words in WORDS.items()}
+    return [(kind, re.compile(text)) for kind, text in [*inside.items(), *alone.items()]]
 
 
 def names_person(name: str) -> bool:
@@ -187,9 +184,11 @@ def named_kind(name: str) -> str | None:
 
     >>> named_kind("dob"), named_kind("diag_1"), named_kind("Todesursache"), named_kind("region"), named_kind("kod_pocztowy")
     ('a date of birth', 'illness or health', 'illness or health', None, 'a post code')
+    >>> named_kind("country_of_birth"), named_kind("birth")
+    ('ethnic origin', 'a date of birth')
     """
     joined = f"_{'_'.join(folded(name))}_"
-    return next((kind for kind, pattern in _patterns().items() if pattern.search(joined)), None)
+    return next((kind for kind, pattern in _patterns() if pattern.search(joined)), None)
 
 
 def ordinary(name: str) -> bool:

@@ -1,0 +1,72 @@
+"""Records that the manifest's columns and its forms share: domains, and the tables of a release that has several."""
+
+from datetime import date, time
+from decimal import Decimal
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from scumble.core.arrow_types import named_type
+from scumble.core.domain import Categories, Domain, Grid
+from scumble.spec.spec import Model
+
+
+class FormRecord(Model):
+    """What a manifest says of the form of a release; each form has its own, by its kind."""
+
+    kind: str
+
+    @property
+    def tables(self) -> list["TableRecord"]:
+        """Its tables, where it has several; none where it has one without a name."""
+        return []
+
+    @property
+    def rows_in(self) -> list[str] | None:
+        """The files that have the rows, where not all data files do."""
+        return None
+
+
+class DomainRecord(Model):
+    """A domain in JSON."""
+
+    kind: Literal["categories", "grid"]
+    values: list[Any] | None = None
+    low: str | None = None
+    high: str | None = None
+    step: str | None = None
+    from_data: bool = False
+
+    @classmethod
+    def of(cls, domain: Domain, from_data: bool) -> "DomainRecord":
+        """The record of a domain."""
+        if isinstance(domain, Grid):
+            return cls(kind="grid", low=domain.low, high=domain.high, step=domain.step, from_data=from_data)
+        return cls(kind="categories", values=[_json_value(v) for v in domain.values.to_pylist()], from_data=from_data)
+
+    def domain(self, kind: str) -> Domain:
+        """The domain itself, of values of that Arrow type."""
+        arrow = named_type(kind)
+        if self.kind == "grid":
+            return Grid(str(self.low), str(self.high), str(self.step), arrow)
+        if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow) or pa.types.is_decimal(arrow):
+            return Categories(pa.array(self.values, pa.string()).cast(arrow).to_pylist(), arrow)
+        if pa.types.is_time(arrow):
+            return Categories([v if v is None else time.fromisoformat(v) for v in self.values or []], arrow)
+        return Categories(self.values or [], arrow)
+
+
+class TableRecord(Model):
+    """One of the tables of a release that has several: a column of its schema."""
+
+    name: str
+    attributes: list[Any]
+    """Names of columns; of transactions, the items."""
+    rows: int
+    files: list[str]
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value) if isinstance(value, Decimal) else value

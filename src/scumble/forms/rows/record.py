@@ -1,0 +1,28 @@
+"""The record of published rows: how they were sampled, and which columns were replaced together."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from scumble.forms.records import FormRecord
+from scumble.spec.spec import Model
+
+
+class SamplingRecord(Model):
+    """How many records of a personal group were published at most, and from what that was computed."""
+
+    sizes: Literal["one", "ladder", "paper"]
+    lam: float
+    delta: float
+    tail: Literal["exact", "chernoff"]
+    least: int = Field(description="the sample size for groups of a single value, the smallest of all")
+    ladder: list[float] | None = None
+
+
+class RowsRecord(FormRecord):
+    """Rows, of which some columns were perturbed. Sub-tables, weights and copies are columns of their own."""
+
+    kind: Literal["rows"] = "rows"
+    sampling: SamplingRecord | None = None
+    joint: list[str] | None = None
+    """Columns that are kept together or replaced together; their channels are those of each by itself."""

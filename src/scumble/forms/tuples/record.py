@@ -1,0 +1,80 @@
+"""The record of counted tuples: how they were counted, and how their attributes were divided into tables."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from scumble.forms.records import DomainRecord, FormRecord, TableRecord
+from scumble.spec.spec import Model
+
+
+class Exact(Model):
+    """Tuples that occur k times or more, as often as they occur."""
+
+    kind: Literal["exact"] = "exact"
+    k: int
+
+
+class Practical(Model):
+    """Tuples that occur k times or more, with noise on their counts, or not at all."""
+
+    kind: Literal["practical"] = "practical"
+    k: int
+    epsilon: float
+    delta: float
+
+
+class Full(Model):
+    """Every tuple of the domain, with noise on its count."""
+
+    kind: Literal["full"] = "full"
+    epsilon: float
+    domains: dict[str, DomainRecord]
+
+
+class Midpoints(Model):
+    """Every row as a box that holds k rows or more; its sides are published as text."""
+
+    kind: Literal["midpoints"] = "midpoints"
+    k: int
+
+
+Counting = Annotated[Exact | Practical | Full | Midpoints, Field(discriminator="kind")]
+
+
+class SchemaRecord(Model):
+    """How attributes were divided into tables that cannot be joined."""
+
+    tables: list[TableRecord]
+    schema_from: Literal["given", "budget"]
+    c_star: int
+    """In how many of the tables a tuple stayed at most."""
+    transactions: dict[str, str] | None = None
+    """Which columns are the user, the item, the value and the pattern, where a tuple is all the transactions of a user."""
+
+
+class TuplesRecord(FormRecord):
+    """Tuples with their counts."""
+
+    kind: Literal["tuples"] = "tuples"
+    counting: Counting
+    total: int | None = None
+    """The number of tuples, where the publisher stated it as public knowledge."""
+    declared: dict[str, DomainRecord] | None = None
+    """Of columns of numbers, where it was declared which values there can be: in suppressed rows, too."""
+    schema_: SchemaRecord | None = Field(default=None, alias="schema")
+
+    @property
+    def k(self) -> int | None:
+        """How often a published tuple is there at least, where there is such a number."""
+        return None if isinstance(self.counting, Full) else self.counting.k
+
+    @property
+    def tables(self) -> list[TableRecord]:
+        """The columns of the schema."""
+        return [] if self.schema_ is None else self.schema_.tables
+
+    @property
+    def transactions(self) -> dict[str, str] | None:
+        """The roles of transactions, where there are any."""
+        return None if self.schema_ is None else self.schema_.transactions
