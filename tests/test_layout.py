@@ -61,7 +61,7 @@ LEVELS = {room: level for level, line in enumerate(ORDER.split("\n")) for room i
 def room_of(module: str) -> str:
     """The room that a module belongs to, nothing for the package itself.
 
-    >>> room_of("scumble.engines.duckdb.tally"), room_of("scumble.forms.rows.joint"), room_of("scumble.mechanisms.checks")
+    >>> room_of("scumble.engines.duckdb.tally"), room_of("scumble.forms.rows.joint"), room_of("scumble.mechanisms.plan")
     ('engines.duckdb', 'forms.rows', 'mechanisms')
     """
     first, second, *_ = [*module.split(".")[1:], "", ""]
@@ -182,6 +182,38 @@ def imports(path: Path) -> set[str]:
 def test_import_scumble_loads_nothing_heavy() -> None:
     code = "import sys, scumble; print(sorted(set(sys.modules) & {'numpy', 'pyarrow', 'duckdb', 'sqlglot', 'pydantic', 'scipy', 'rich', 'typer'}))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+OTHER_WORDS = {
+    "spec/spec.py": {"uniform"},  # the default of publish, in one constant
+    "core/channel.py": {"uniform"},  # how replacements are drawn, as a channel is printed
+    "release/records.py": {"uniform"},  # the same, as manifests carry it
+    "privacy/words.py": {"noisy_counts"},  # the kind of a guarantee, which two mechanisms give
+}
+"""Files with a word that is also the name of a mechanism, and what it means there."""
+
+
+def mechanisms_named(text: str) -> set[str]:
+    """The literals of a module that are the name of a mechanism."""
+    from scumble.mechanisms import REGISTRY
+
+    return {
+        node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant) and node.value in REGISTRY
+    }
+
+
+def test_nobody_asks_for_the_name_of_a_mechanism() -> None:
+    for path in FILES:
+        name = path.relative_to(SOURCE).as_posix()
+        if name.split("/")[0] != "mechanisms":
+            assert mechanisms_named(path.read_text()) == OTHER_WORDS.get(name, set()), name
+
+
+def test_the_name_of_a_mechanism_is_found_wherever_it_stands() -> None:
+    assert mechanisms_named('def f(m: str = "sps") -> bool:\n    return m in ("k_dgs", f"{m} by uniform")') == {
+        "sps",
+        "k_dgs",
+    }
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

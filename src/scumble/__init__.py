@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from scumble.api import open, plan, publish
+    from scumble.api import init, open, plan, publish
     from scumble.auditing import audit
     from scumble.core.channel import Channel
     from scumble.core.errors import ScumbleError
@@ -29,6 +29,7 @@ _HOMES = {
     "advise": "scumble.evaluate",
     "audit": "scumble.auditing",
     "compare": "scumble.evaluate",
+    "init": "scumble.api",
     "open": "scumble.api",
     "plan": "scumble.api",
     "publish": "scumble.api",
@@ -47,6 +48,7 @@ __all__ = [
     "advise",
     "audit",
     "compare",
+    "init",
     "open",
     "plan",
     "publish",

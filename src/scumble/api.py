@@ -8,19 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.progress import Progress
-from scumble.publishing.keyed import read_key
-from scumble.publishing.roles import decided, named_roles
-from scumble.publishing.row_pipeline import Coinage
 from scumble.release.manifest import read_manifest
 from scumble.release.release import Release, open_release
-from scumble.sources.source import Source, read, read_source
-from scumble.spec.problems import first_problem
-from scumble.spec.spec import REST, ColumnSpec, Spec, Target, read_spec
+from scumble.sources.source import Source
+from scumble.spec.spec import Spec
 
 if TYPE_CHECKING:
     from scumble.engines import Choice
@@ -74,8 +68,9 @@ def publish(
     overwrite   replace a release that has this name, once the new one is whole; a folder with anything else in it is kept
     progress    called as progress(done, of) while rows are read and written; of is None where nobody knows how many there are
     """
-    source, spec = choose(
-        table,
+    from scumble.publishing.arguments import Arguments, choose
+
+    how = Arguments(
         sensitive=sensitive,
         public=public,
         drop=drop,
@@ -93,6 +88,7 @@ def publish(
         domain_from_data=domain_from_data,
         id=id,
     )
+    source, spec = choose(table, how)
     return publish_chosen(source, spec, out, key=key, id=id, seed=seed, overwrite=overwrite, progress=progress)
 
 
@@ -124,13 +120,30 @@ def plan(table: Any, questions: str | Sequence[str] = (), *, level: Any = 0.95, 
     table      as for publish
     questions  SELECT statements over the table `release`: each with the truth, and the standard error that its answer will have
     level      how often an interval shall hold the truth
-    how        what publish is told: sensitive, public, drop, rest, text, domains, coarsen, mechanism, settings, rho1, rho2, gamma,
-               epsilon, retain, domain_from_data, id
+    how        what publish is told of columns and privacy, by the same names
     """
     from scumble.evaluate.forecast import forecast
+    from scumble.publishing.arguments import Arguments, choose, names
 
-    source, spec = choose(table, **how)
-    return forecast(source, spec, _names(questions), level)
+    source, spec = choose(table, Arguments.of(how))
+    return forecast(source, spec, names(questions), level)
+
+
+def init(
+    table: str | Path, out: str | Path | None = None, *, text: str | Sequence[str] = (), overwrite: bool = False
+) -> Path:
+    """Writes a spec (TOML) with a role and a domain suggested for each column, to be read and edited, and returns its path.
+
+    table      a path: CSV, Parquet, or a folder of Parquet
+    out        the file to write; beside the table when absent
+    text       columns of a CSV file to read as text, whatever they look like
+    overwrite  replace a spec that exists
+    """
+    from scumble.spec.first_spec import write_spec
+
+    listed = [text] if isinstance(text, str) else list(text)
+    path, _ = write_spec(Path(table), None if out is None else Path(out), listed, overwrite=overwrite)
+    return path
 
 
 def open(path: str | Path, *more: str | Path, on: str | None = None, engine: "Choice" = None) -> Release:
@@ -148,106 +161,8 @@ def open(path: str | Path, *more: str | Path, on: str | None = None, engine: "Ch
     return stack(parts) if on is None else join(parts, on)
 
 
-def choose(
-    table: Any,
-    *,
-    sensitive: str | Sequence[str] | None = None,
-    public: str | Sequence[str] | None = None,
-    drop: str | Sequence[str] = (),
-    rest: str | None = None,
-    text: str | Sequence[str] = (),
-    domains: Mapping[str, Any] | None = None,
-    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
-    mechanism: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-    rho1: Any = None,
-    rho2: Any = None,
-    gamma: Any = None,
-    epsilon: Any = None,
-    retain: Any = None,
-    domain_from_data: bool = False,
-    id: str | None = None,
-) -> tuple[Source, Spec]:
-    """The table, and the spec that says what becomes of it: read, or put together from arguments."""
-    target = {"rho1": rho1, "rho2": rho2, "gamma": gamma, "epsilon": epsilon, "retain": retain}
-    if rest not in (None, "drop"):
-        raise ParameterError(REST.format(rest))
-    if isinstance(table, str | Path) and Path(table).suffix == ".toml":
-        if sensitive is not None or public is not None or drop or domains or coarsen:
-            raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
-        spec = _override(read_spec(table), target, mechanism, domain_from_data)
-        spec = spec.model_copy(update={"settings": {**spec.settings, **(settings or {})}, "rest": rest or spec.rest})
-        source = read_source(spec)
-        return source, decided(spec, source)
-    source = read(table, text=_names(text))
-    named = {"sensitive": _names(sensitive), "public": _names(public), "dropped": _names(drop)}
-    roles = named_roles(source.schema.names, named, id, list(coarsen or ()))
-    spec = _spec(source, roles, domains or {}, coarsen or {}, target, domain_from_data)
-    chosen = {"mechanism": mechanism or "uniform", "settings": dict(settings or {}), "rest": rest}
-    return source, decided(spec.model_copy(update=chosen), source)
-
-
-def _spec(
-    table: Source,
-    roles: Mapping[str, str],
-    domains: Mapping[str, Any],
-    coarsen: Mapping[str, Any],
-    target: dict[str, Any],
-    from_data: bool,
-) -> Spec:
-    shared = Target(**{k: v for k, v in target.items() if not isinstance(v, Mapping)})
-    for name in domains:
-        if name not in table.schema.names:
-            raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
-        if roles.get(name) != "sensitive":
-            what = f"is {roles[name]}" if name in roles else "nobody named"
-            raise SchemaError(f"a domain is given for {name!r}, which {what}; domains are for sensitive columns")
-    columns = {}
-    for name, role in roles.items():
-        fields: dict[str, Any] = {"role": role}
-        if name in coarsen:
-            fields["coarsen"] = coarsen[name]
-        if role == "sensitive":
-            fields |= _domain_fields(domains.get(name), from_data) | _own_target(name, target)
-        columns[name] = _column(name, fields)
-    return Spec(privacy=shared, columns=columns)
-
-
-def _column(name: str, fields: dict[str, Any]) -> ColumnSpec:
-    try:
-        return ColumnSpec.model_validate(fields)
-    except ValidationError as error:
-        raise SchemaError(f"column {name!r}: {first_problem(error, ColumnSpec)}") from None
-
-
-def _domain_fields(domain: Any, from_data: bool) -> dict[str, Any]:
-    if domain is None:
-        return {"from_data": from_data}
-    if isinstance(domain, ColumnSpec):
-        return domain.model_dump(include={"values", "missing", "low", "high", "step", "from_data"}, exclude_none=True)
-    if isinstance(domain, Mapping):
-        return {k: str(v) for k, v in domain.items()}
-    return {"values": list(domain)}
-
-
-def _own_target(name: str, target: dict[str, Any]) -> dict[str, Any]:
-    own = {k: v[name] for k, v in target.items() if isinstance(v, Mapping) and name in v}
-    return {"privacy": Target(**own)} if own else {}
-
-
-def _override(spec: Spec, target: dict[str, Any], mechanism: str | None, from_data: bool) -> Spec:
-    update: dict[str, Any] = {"mechanism": mechanism} if mechanism else {}
-    if any(v is not None for v in target.values()):
-        update["privacy"] = Target(**target)
-    if from_data:
-        update["columns"] = {
-            name: c.model_copy(update={"from_data": True}) if c.role == "sensitive" and not c.has_domain else c
-            for name, c in spec.columns.items()
-        }
-    return spec.model_copy(update=update)
-
-
 def _coinage(key: Any, id: str | None, seed: int | None, table: Source) -> "Coinage":
+    from scumble.publishing.keyed import read_key
     from scumble.publishing.row_pipeline import Coinage
 
     if (key is None) != (id is None):
@@ -258,10 +173,6 @@ def _coinage(key: Any, id: str | None, seed: int | None, table: Source) -> "Coin
         raise SchemaError(f"the id column {id!r} is not in the table{did_you_mean(id, table.schema.names)}")
     entropy = Entropy.system() if seed is None else Entropy.seeded(seed)
     return Coinage(entropy, None if key is None else read_key(key), id)
-
-
-def _names(given: str | Sequence[str] | None) -> list[str]:
-    return [given] if isinstance(given, str) else [str(name) for name in given or ()]
 
 
 def _temporary() -> str:

@@ -32,7 +32,7 @@ from scumble.release.records import ColumnRecord, representative
 from scumble.release.release import Release
 from scumble.sources.source import Source, read, read_source
 from scumble.spec.coarsening import coarsen
-from scumble.spec.spec import ColumnSpec, Spec, read_spec
+from scumble.spec.spec import DEFAULT, ColumnSpec, Spec, read_spec
 
 Key = tuple[Any, ...]
 """The group values of a line of an answer."""
@@ -75,7 +75,7 @@ class Truth:
     @classmethod
     def of_spec(cls, table: Source, spec: Spec) -> "Truth":
         """By what a spec says of the columns, whatever its mechanism."""
-        plain = decided(spec, table).model_copy(update={"mechanism": "uniform"}).for_schema(table.schema)
+        plain = decided(spec, table).model_copy(update={"mechanism": DEFAULT}).for_schema(table.schema)
         return cls.of_domains(table, plain, profile(table, plain).domains)
 
     @classmethod

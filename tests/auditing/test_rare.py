@@ -62,3 +62,23 @@ def test_releases_pass_with_and_without_the_raw_table(
         findings = audit(release, table)
         assert findings
         assert all(finding.passed for finding in findings)
+
+
+def test_a_release_that_counts_every_tuple_of_a_domain_promises_no_k_and_breaks_none() -> None:
+    """Tuples of one person are published with noise, as are tuples of nobody: neither linking nor rare rows is a breach."""
+    draw = np.random.default_rng(2)
+    people = pa.table({"zip": draw.integers(0, 40, 300), "age": draw.integers(0, 20, 300)})
+    domains = {"zip": {"low": 0, "high": 39}, "age": {"low": 0, "high": 19}}
+    release = publish_openly(
+        people,
+        mechanism="noisy_counts",
+        settings={"matrix": "full"},
+        epsilon=2,
+        sensitive=["zip", "age"],
+        domains=domains,
+        seed=1,
+    )
+    for given in (None, people):
+        found = {finding.attack: finding for finding in audit(release, given)}
+        assert found.keys() >= {"linking", "rare rows"}
+        assert [name for name, finding in found.items() if not finding.passed] == []

@@ -173,3 +173,15 @@ def test_the_public_function_of_the_design() -> None:
     w, u = scumble.mechanisms.suppression(10, 1, 1e-5, 40)
     assert w[35] == pytest.approx(0.98, abs=5e-5)
     assert np.allclose(w + u, 1)
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 1, 2, 40, 700])
+def test_the_full_matrix_is_checked_as_far_as_doubles_have_digits(epsilon: float) -> None:
+    assert check_full(ClampedCounts.full(epsilon)).holds
+
+
+def test_the_full_matrix_publishes_with_a_large_epsilon(people: pa.Table) -> None:
+    release = publish(
+        people, sensitive=["disease"], drop="age", domains={"disease": DISEASES}, epsilon=2, settings={"matrix": "full"}
+    )
+    assert release.manifest.guarantees[0].parameters == {"epsilon": 2.0}

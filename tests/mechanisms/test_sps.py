@@ -258,6 +258,24 @@ def test_values_that_do_not_matter_are_merged_and_may_still_be_named() -> None:
     assert all(check.passed for check in verify(release))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "CASE WHEN colour = 'red' THEN 1 ELSE 0 END",
+        "CASE colour WHEN 'red' THEN 1 ELSE 0 END",
+        "CASE WHEN NOT (colour IN ('red', 'blue')) THEN 0 ELSE 1 END",
+    ],
+)
+def test_merged_values_are_named_inside_of_aggregates_and_groups_too(value: str) -> None:
+    release = sps(colours(), generalize=True, significance=1e-6)
+    answer = release.query(f"SELECT AVG({value}) AS a, SUM({value}) AS s FROM release")
+    assert answer[0]["a"] == pytest.approx(1)
+    assert answer[0]["s"] == pytest.approx(20_000)
+    assert any("'red' was published together with others" in note for note in answer.notes)
+    grouped = release.query(f"SELECT {value} AS c, COUNT(*) AS n FROM release GROUP BY {value}")
+    assert [row["c"] for row in grouped] == [1]
+
+
 def test_the_readme_lets_a_stranger_count_with_weights(table: pa.Table) -> None:
     import duckdb
 

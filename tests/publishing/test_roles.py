@@ -14,11 +14,11 @@ from hospital import LANGUAGES, PRIVATE, born, nhs_number, wide_hospital
 from typer.testing import CliRunner
 
 import scumble
-from scumble.api import choose
 from scumble.cli import app
 from scumble.core.errors import ParameterError, SchemaError, UndecidedColumns
 from scumble.evaluate import compare
 from scumble.publishing import roles
+from scumble.publishing.arguments import Arguments, choose
 from scumble.sources.source import read
 from scumble.spec.looks import look
 from scumble.spec.looks.seen import Seen
@@ -200,7 +200,7 @@ def test_transactions_name_their_columns() -> None:
     with pytest.raises(UndecidedColumns, match="'day' looks like an ordinary attribute; 1 whole number"):
         scumble.publish(rows, **how)
     how.pop("seed")
-    _, spec = choose(rows, drop="day", **how)
+    _, spec = choose(rows, Arguments.of({"drop": "day", **how}))
     assert {name: column.role for name, column in spec.columns.items()} == {
         "who": "identifier",
         "what": "public",

@@ -29,6 +29,15 @@ def test_values_that_were_put_together_are_asked_for_by_the_published_one() -> N
     assert sql_of(query.where) == '"town" = \'Ulm\' AND "age" > 3'  # the question itself is as it was
 
 
+def test_what_a_case_gives_is_no_value_of_the_column() -> None:
+    sql = "SELECT SUM(CASE WHEN town = 'Ulm' THEN 1 ELSE 2 END) AS s FROM release WHERE CASE town WHEN 'Bonn' THEN 'Ulm' END = 'Ulm'"
+    found = rewritten(parse(sql, ["town"]), TOWNS).query
+    (value,) = [sql_of(a.value) for a in found.aggregates if a.value is not None]
+    assert value == "CASE WHEN \"town\" = 'south' THEN 1 ELSE 2 END"
+    assert found.where is not None
+    assert sql_of(found.where) == "CASE \"town\" WHEN 'west' THEN 'Ulm' END = 'Ulm'"
+
+
 def test_sums_in_steps_are_asked_in_the_middles_and_at_both_ends_which_are_undone() -> None:
     query = parse("SELECT AVG(Age) AS a, COUNT(*) AS n FROM release ORDER BY AVG(age)", ["age"])
     found = rewritten(query, TENS)

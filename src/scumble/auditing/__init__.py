@@ -49,14 +49,22 @@ Attack = Callable[[Case], Finding | None]
 Progress = Callable[[int, int | None], None]
 
 
-def _of(attack: Callable[[Release, Any], Finding], *mechanisms: str) -> Attack:
-    """An attack on releases by some mechanisms only."""
+def _of(attack: Callable[[Release, Any], Finding], fits: Callable[[Exhibit], bool]) -> Attack:
+    """An attack on some releases only."""
 
     def fitting(case: Case) -> Finding | None:
         release = case.exhibit.release
-        return attack(release, case.source) if release is not None and case.exhibit.mechanism in mechanisms else None
+        return attack(release, case.source) if release is not None and fits(case.exhibit) else None
 
     return fitting
+
+
+def _of_tuples(exhibit: Exhibit) -> bool:
+    return exhibit.form == "tuples"
+
+
+def _of_samples(exhibit: Exhibit) -> bool:
+    return exhibit.sampled
 
 
 ATTACKS: list[Attack] = [
@@ -64,16 +72,16 @@ ATTACKS: list[Attack] = [
     crowds.attack,
     generalized.attack,
     downcoding.attack,
-    _of(rare.attack, "k_dgs", "noisy_counts", "columnized"),
+    _of(rare.attack, _of_tuples),
     linkability.attack,
     linkability_by_values.attack,
     averaging.attack,
     inference.attack,
     homogeneity.attack,
     corruption.attack,
-    _of(scale.attack, "sps"),
-    _of(unsampled.attack, "sps"),
-    _of(reconstruction.attack, "sps"),
+    _of(scale.attack, _of_samples),
+    _of(unsampled.attack, _of_samples),
+    _of(reconstruction.attack, _of_samples),
     claims.coins,
     claims.claims,
     retention.attack,

@@ -1,6 +1,5 @@
 """scumble init: a first spec for a table."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +7,6 @@ import typer
 
 from scumble.cli.output import listed, print_card
 from scumble.cli.progress import progress_bar
-from scumble.core.errors import TableError
 
 if TYPE_CHECKING:
     from scumble.core.display import Card
@@ -31,21 +29,10 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a spec that exists.")] = False,
 ) -> None:
     """Write a spec (TOML) with a role and a domain suggested for each column, to be read and edited."""
-    from scumble.core.atomic import whole_file
-    from scumble.sources.source import read
-    from scumble.spec.suggest import suggestions, written
+    from scumble.spec.first_spec import write_spec
 
-    name = table.resolve().name
-    path = out or table.resolve().parent / (name.split(".")[0] + ".toml")
-    path = path if out or table.is_absolute() else Path(os.path.relpath(path))
-    if path.exists() and not overwrite:
-        raise TableError(f"{str(path)!r} exists and is kept; choose another name with -o, or say --overwrite")
-    source = table if path.parent.resolve() == table.parent.resolve() else table.resolve()
     with progress_bar("reading the table") as progress:
-        suggested = suggestions(read(table, text=listed(text)), progress)
-    name = source.name if source is table else str(source)
-    with whole_file(path) as aside:
-        aside.write_text(written(name, suggested, listed(text)), encoding="utf-8")
+        path, suggested = write_spec(table, out, listed(text), overwrite=overwrite, progress=progress)
     print_card(_card(suggested))
     print(f"wrote {path}: {_told(suggested)}read it, edit it, then: scumble publish {path} -o {path.stem}.release")
 

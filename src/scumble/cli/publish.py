@@ -76,16 +76,16 @@ def command(
     ] = False,
 ) -> None:
     """Publish a table: sensitive columns perturbed, with a manifest that tells how."""
-    from scumble.api import choose, publish_chosen
+    from scumble.api import publish_chosen
     from scumble.cli.progress import progress_bar
     from scumble.cli.show import singling_out, summary
     from scumble.publishing import roles
+    from scumble.publishing.arguments import Arguments, choose
 
     beside = {} if table.suffix == ".toml" else _spec_beside(table)
     named = [*listed(sensitive), *listed(public), *listed(drop), id or ""]
     coarser = dict(_coarsening(text) for text in coarsen or ())
-    source, spec = choose(
-        table,
+    how = Arguments(
         sensitive=listed(sensitive) or None,
         public=listed(public) if public is not None else None,
         drop=[*listed(drop), *_left_out(beside, [*named, *coarser], table)],
@@ -103,6 +103,7 @@ def command(
         domain_from_data=domain_from_data,
         id=id,
     )
+    source, spec = choose(table, how)
     with progress_bar("publishing") as progress:
         release = publish_chosen(
             source, spec, out, key=key, id=id, seed=insecure_seed, overwrite=overwrite, progress=progress

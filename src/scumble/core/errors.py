@@ -82,6 +82,13 @@ class InternalError(ScumbleError):
     """A broken promise inside scumble."""
 
 
+def closest(name: str, options: Iterable[str]) -> str | None:
+    """The name that was probably meant, if any is close to it."""
+    known = list(options)
+    alike = [option for option in known if option.casefold() == name.casefold()]
+    return next(iter(alike or get_close_matches(name, known, n=1)), None)
+
+
 def did_you_mean(name: str, options: Iterable[str]) -> str:
     """The end of a message about an unknown name.
 
@@ -93,9 +100,8 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     "; did you mean 'Male'?"
     """
     known = list(options)
-    alike = [option for option in known if option.casefold() == name.casefold()]
-    close = alike or get_close_matches(name, known, n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
+    meant = closest(name, known)
+    if meant is not None:
+        return f"; did you mean {meant!r}?"
     shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
     return f"; there are: {shown}" if known else ""

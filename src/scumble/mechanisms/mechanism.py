@@ -48,6 +48,10 @@ class Traits:
     """Values that are not kept are exchanged among rows, so that each is published as often as it occurs."""
     deterministic: bool = False
     """It has no coins and publishes the same of the same table always."""
+    columns_together: bool = False
+    """The sensitive values of a row are kept together or replaced together, and not each through a channel of its own."""
+    adds_rows: bool = False
+    """It may publish more rows of a kind than there are people, and says so: counts with noise, rows that are scaled back or made up."""
     unforeseen: str = ""
     """Why the errors of answers are not foreseen before publishing, where they are not."""
 

@@ -160,13 +160,18 @@ def _subtable_posterior(g: "Guarantee") -> str:
     )
 
 
-SIZE = "size at f <= "
-"""How the parameter begins that is the sample size of groups whose largest frequency is at most f."""
+OF_THE_TEST = ("lambda", "delta", "retain", "values", "asked")
+"""The parameters of reconstruction privacy that are not the size of a sample; each size has the largest frequency of its groups for a name."""
+
+
+def sample_sizes(g: "Guarantee") -> dict[str, int]:
+    """The sizes of samples that a guarantee of reconstruction privacy names."""
+    return {name: int(value) for name, value in g.parameters.items() if name not in OF_THE_TEST}
 
 
 def _reconstruction(g: "Guarantee") -> str:
     given = g.parameters
-    most, delta = max(int(value) for name, value in given.items() if name.startswith(SIZE)), given["delta"]
+    most, delta = max(sample_sizes(g).values()), given["delta"]
     asked = (
         f" ({given['asked']:g} was asked for by the Chernoff bound, which is far above the true tails)"
         if "asked" in given
@@ -185,6 +190,10 @@ def _semantic_k(g: "Guarantee") -> str:
         f"Semantic {k}-anonymity: each tuple can be removed, or replaced by any of {k - 1} other tuples of the table, without "
         "changing the probability of any outcome."
     )
+
+
+NOISY_COUNTS = "noisy_counts"
+"""The kind of guarantee that noise in counts gives; two mechanisms have it, one of them of the same name."""
 
 
 def _noisy_counts(g: "Guarantee") -> str:
@@ -221,7 +230,7 @@ STATEMENTS: dict[str, Callable[["Guarantee"], str]] = {
     "full_counts": _full_counts,
     "joint_amplification": _amplification,
     "l_diversity": _l_diversity,
-    "noisy_counts": _noisy_counts,
+    NOISY_COUNTS: _noisy_counts,
     "own_distribution": _own_distribution,
     "product_breach": _breach,
     "reconstruction": _reconstruction,

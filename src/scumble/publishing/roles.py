@@ -8,7 +8,7 @@ from scumble.core.errors import SchemaError, UndecidedColumns, did_you_mean
 from scumble.mechanisms import find_mechanism
 from scumble.sources.source import Source
 from scumble.spec.looks import look
-from scumble.spec.looks.seen import first_look
+from scumble.spec.looks.seen import Seen, first_look
 from scumble.spec.spec import Spec
 
 WILD = set("*?")
@@ -79,13 +79,15 @@ def _hint(name: str, names: Sequence[str]) -> str:
 
 def refusal(table: Source, undecided: list[str]) -> str:
     """A sentence for each column without a role, and the ways out."""
-    said = [f"  {seen.name!r} {_sentence(look(seen).words(seen))}." for seen in first_look(table, undecided)]
+    said = [f"  {seen.name!r} {_seen(seen)}." for seen in first_look(table, undecided)]
     number = f"{len(said)} columns have" if len(said) > 1 else "1 column has"
     return "\n".join([f"{number} no role, and nothing is published before every column has one:", *said, WAYS])
 
 
-def _sentence(words: str) -> str:
-    return words if words.startswith("looks") else f"is {words}" if words.startswith("of type") else f"has {words}"
+def _seen(seen: Seen) -> str:
+    found = look(seen)
+    verb = "" if found.what else "has " if seen.rows else "is "
+    return verb + found.words(seen)
 
 
 def summary(spec: Spec) -> Card:

@@ -1,15 +1,16 @@
 """Answers: never a bare number, always value, standard error, interval and method."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.core.display import Card, Grid, Note, Shown, Whisker
+from scumble.core.errors import did_you_mean
 
 Numbers = npt.NDArray[np.float64]
 
@@ -61,6 +62,7 @@ class Estimates(Shown):
     """An answer: group columns, and for each aggregate `a` the columns a, a_se, a_low, a_high.
 
     Prints as a table; converts by to_arrow(), to_pandas(), to_polars(), to_list().
+    Iterates over its rows, each a dictionary; answer[0] is the first row, and answer["a"] the estimate of an aggregate.
     """
 
     def __init__(
@@ -82,8 +84,23 @@ class Estimates(Shown):
     def __len__(self) -> int:
         return len(self.estimates[0].value)
 
-    def __getitem__(self, name: str) -> Estimate:
-        return next(e for e in self.estimates if e.name == name)
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.to_list())
+
+    @overload
+    def __getitem__(self, name: str) -> Estimate: ...
+
+    @overload
+    def __getitem__(self, name: int) -> dict[str, Any]: ...
+
+    def __getitem__(self, name: str | int) -> Estimate | dict[str, Any]:
+        if isinstance(name, int):
+            return self.to_list()[name]
+        for estimate in self.estimates:
+            if estimate.name == name:
+                return estimate
+        known = [estimate.name for estimate in self.estimates]
+        raise KeyError(f"the answer has no aggregate {name!r}{did_you_mean(name, known)}")
 
     def take(self, lines: npt.NDArray[np.intp]) -> "Estimates":
         """Some of the rows, in that order."""

@@ -1,20 +1,32 @@
 """Questions that name values of the table, where a release has put values together: they are answered at the merged value.
 
-A literal that is compared with a merged column is replaced by what its value was published as. For intervals of numbers, published
+A literal that is compared with a merged column, in WHERE, in a group or inside of an aggregate, is replaced by what its value was published as. For intervals of numbers, published
 as their lower end, the same works for <, <=, > and >=: the interval of the literal is taken whole or left out whole.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from scumble.query.middle import monotone
-from scumble.query.parse import Query, written
+from scumble.query.parse import Aggregate, Group, Query, written
 from scumble.spec.steps import shown
 
-COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
+COMPARISONS = (
+    exp.EQ,
+    exp.NEQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
+    exp.In,
+    exp.Between,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.Nullif,
+)
 
 Renaming = Mapping[str, Callable[[Any], Any]]
 
@@ -38,18 +50,47 @@ def notes_of_sums(query: Query, merged: Mapping[str, Ends]) -> list[str]:
 
 def at_merged(query: Query, merged: Renaming) -> tuple[Query, list[str]]:
     """The question in published values, and notes that say what became what."""
-    if query.where is None or not merged:
+    if not merged:
         return query, []
-    where, notes = query.where.copy(), dict[str, None]()
-    for comparison in list(where.find_all(*COMPARISONS)):
-        names = {column.name for column in comparison.find_all(exp.Column)}
-        if len(names) == 1 and (name := names.pop()) in merged:
-            _rename(comparison, name, merged[name], notes)
-    return replace(query, where=where), list(notes)
+    notes = dict[str, None]()
+    where = None if query.where is None else _published(query.where, merged, notes)
+    groups = [_output(group, merged, notes) for group in query.groups]
+    outputs = [_output(output, merged, notes) for output in query.outputs]
+    return replace(query, where=where, groups=groups, outputs=outputs), list(notes)
 
 
-def _rename(comparison: exp.Expression, name: str, published: Callable[[Any], Any], notes: dict[str, None]) -> None:
-    for literal in list(comparison.find_all(exp.Literal, exp.Neg)):
+Output = TypeVar("Output", bound=Aggregate | Group)
+
+
+def _output(output: Output, merged: Renaming, notes: dict[str, None]) -> Output:
+    """A column of the answer whose conditions are in published values."""
+    if isinstance(output, Group):
+        return replace(output, expression=_published(output.expression, merged, notes))
+    return output if output.value is None else replace(output, value=_published(output.value, merged, notes))
+
+
+def _published(expression: exp.Expression, merged: Renaming, notes: dict[str, None]) -> exp.Expression:
+    """The same with the literals of its comparisons, and of CASE column WHEN literal, as they were published."""
+    root = exp.Paren(this=expression.copy())  # so that what is replaced has a parent
+    for comparison in list(root.find_all(*COMPARISONS)):
+        if (
+            comparison.find(exp.Case) is None
+        ):  # what a CASE gives is no value of a column; its own conditions come by themselves
+            _rename(comparison, [comparison], merged, notes)
+    for case in list(root.find_all(exp.Case)):
+        if case.this is not None:
+            _rename(case.this, [branch.this for branch in case.args["ifs"]], merged, notes)
+    found: exp.Expression = root.this
+    return found.pop()
+
+
+def _rename(of: exp.Expression, parts: Sequence[exp.Expression], merged: Renaming, notes: dict[str, None]) -> None:
+    """Literals in some parts, where one merged column is what they are compared with."""
+    names = {column.name for column in of.find_all(exp.Column)}
+    if len(names) != 1 or (name := names.pop()) not in merged:
+        return
+    published = merged[name]
+    for literal in [literal for part in parts for literal in part.find_all(exp.Literal, exp.Neg)]:
         if isinstance(literal.parent, exp.Neg):
             continue
         value = _value(literal)

@@ -7,7 +7,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from scumble.core.errors import QueryError, did_you_mean
+from scumble.core.errors import QueryError, closest, did_you_mean
 from scumble.engines.engine import TABLE
 from scumble.query.aggregates import AGGREGATES
 from scumble.query.aggregates.aggregation import Aggregation, Kind
@@ -155,9 +155,10 @@ def _resolve(select: exp.Select, columns: Sequence[str]) -> None:
 
 def _instead(column: exp.Column, columns: Sequence[str]) -> str:
     """The column that was meant; or, where something in double quotes is compared, that a text stands in single ones."""
-    hint = did_you_mean(column.name, columns)
     compared = column.find_ancestor(exp.Predicate) is not None and column.this.args.get("quoted")
-    return f"; a text stands in single quotes: '{column.name}'" if compared and hint.startswith("; there are") else hint
+    if compared and columns and closest(column.name, columns) is None:
+        return f"; a text stands in single quotes: '{column.name}'"
+    return did_you_mean(column.name, columns)
 
 
 def _group_expressions(select: exp.Select) -> list[exp.Expression]:

@@ -29,6 +29,11 @@ class ChannelRecord(Model):
     threshold: int | list[int]
     members: list[int] | None = Field(None, description="the places of its values in the domain, where not all of them")
 
+    @property
+    def even(self) -> bool:
+        """Whether all values are drawn alike as replacements."""
+        return self.replace != "published"
+
     @classmethod
     def of(cls, coins: Coins) -> "ChannelRecord":
         """The record of the coins that were flipped."""
@@ -57,7 +62,7 @@ class ChannelRecord(Model):
         retained = self.retain if isinstance(self.retain, list) else [self.retain]
         whole = 1 << self.bits
         exact = [t / whole for t in thresholds] == retained
-        uneven = self.replace == "uniform" and any(t and (whole - t) % self.size for t in thresholds)
+        uneven = self.even and any(t and (whole - t) % self.size for t in thresholds)
         if not exact or uneven or any(not 0 <= t < whole for t in thresholds):
             raise ReleaseError("the manifest's retention is not the one of its threshold; the manifest was changed")
         if self.replace == "published":

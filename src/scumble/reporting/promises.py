@@ -10,7 +10,7 @@ from scumble.privacy.breach import swapping_posterior
 from scumble.privacy.guarantee import Guarantee
 from scumble.privacy.numerals import at_most
 from scumble.privacy.rho import posterior_bound
-from scumble.privacy.words import SIZE
+from scumble.privacy.words import NOISY_COUNTS, sample_sizes
 from scumble.reporting.figure import text
 from scumble.reporting.numbers import at_most_share, fraction
 
@@ -67,11 +67,12 @@ class Parameter:
 def parameters(guarantee: Guarantee) -> list[Parameter]:
     """All of them, as bounds that hold as they are printed."""
     several = "total_epsilon" in guarantee.parameters
+    sizes = sample_sizes(guarantee) if guarantee.kind == "reconstruction" else {}
     found = []
     for name, value in guarantee.parameters.items():
         if several and name in ("epsilon", "delta"):
             continue
-        meaning = PARAMETERS.get(name, "the size of a sample" if name.startswith(SIZE) else "see the manifest")
+        meaning = PARAMETERS.get(name, "the size of a sample" if name in sizes else "see the manifest")
         if name == "delta" and guarantee.kind == "reconstruction":
             meaning = TAIL
         shown = fraction(value) if name in ("rho1", "rho2") else _bound(name, value)
@@ -141,7 +142,7 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     f"{_range([each for row in g.bounds or [] for each in row if each is not None])}.",
     "reconstruction": lambda g: "Of no group of people who agree on all public columns can the share of a value be estimated well from the sample.",
     "semantic_k": lambda g: f"Every published combination of values stands for {g.parameters['k']:g} rows or more.",
-    "noisy_counts": lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
+    NOISY_COUNTS: lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
     f"{at_most(math.exp(g.parameters['total_epsilon']))}, save with probability {plain(g.parameters['total_delta'])}.",
     "full_counts": lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
     f"{at_most(math.exp(g.parameters['epsilon']))}.",
@@ -155,7 +156,13 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
 }  # fmt: skip
 
-NOT_OF_ALL = ("breach", "product_breach", "subtable_posterior")
+AMPLIFICATIONS = ("amplification", "joint_amplification", "sampled_amplification")
+"""Guarantees that bound the odds of anything by one factor."""
+
+BREACHES = ("breach", "product_breach")
+"""Guarantees about properties that a row is seen to have."""
+
+NOT_OF_ALL = (*BREACHES, "subtable_posterior")
 """Guarantees whose rho1 and rho2 are not those of every belief."""
 
 
@@ -178,24 +185,26 @@ class Belief:
     """The odds factor, where there is one."""
     save: float = 0.0
     """The probability outside of which it holds."""
+    own: bool = False
+    """Whether it holds for those alone who believe the table's own shares."""
 
 
 def belief(guarantees: Sequence[Guarantee]) -> Belief | None:
     """The strongest bound for every prior that the guarantees give; None where they bound something else."""
     for guarantee in guarantees:
         given = guarantee.parameters
-        if guarantee.kind in ("amplification", "joint_amplification", "sampled_amplification"):
+        if guarantee.kind in AMPLIFICATIONS:
             about = f"anything about a person's {_columns(guarantee)}"
             return _by_factor(about, given["gamma"], _holder(guarantee))
         if guarantee.kind == "tuple_membership":
             return _by_factor("that a person's row is in the table", given["gamma"], "every attacker")
-        if guarantee.kind in ("noisy_counts", "full_counts"):
+        if guarantee.kind in (NOISY_COUNTS, "full_counts"):
             epsilon = given.get("total_epsilon", given.get("epsilon", math.inf))
             about = "that a person is in the table"
             return _by_factor(about, math.exp(epsilon), "every attacker", given.get("total_delta", 0.0))
         if guarantee.kind == "own_distribution":
             about = f"that a person's {_columns(guarantee)} is what the published row says"
-            return Belief(about, partial(_own, given["retain"], given.get("rows", math.inf)), OWN)
+            return Belief(about, partial(_own, given["retain"], given.get("rows", math.inf)), OWN, own=True)
     return None
 
 

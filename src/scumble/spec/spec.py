@@ -211,11 +211,15 @@ REST = (
 )
 
 
+DEFAULT = "uniform"
+"""The mechanism where none is named: each value kept, or replaced by any value of its domain alike. It needs no settings and no counts."""
+
+
 class Spec(Model):
     """Everything that decides a release, apart from the rows and the coins."""
 
     table: str | None = None
-    mechanism: str = "uniform"
+    mechanism: str = DEFAULT
     settings: dict[str, Any] = {}
     """What the mechanism offers beyond the privacy target."""
     privacy: Target = Target()

@@ -21,7 +21,7 @@ from scumble.sources.source import Source
 from scumble.spec.looks import Look, look
 from scumble.spec.looks import seen as looking
 from scumble.spec.looks.seen import Seen, dated, numeric
-from scumble.spec.spec import UNDECIDED, Role
+from scumble.spec.spec import DEFAULT, UNDECIDED, Role
 
 NONE_SENSITIVE = "No column looks sensitive"
 
@@ -105,7 +105,7 @@ def _lines(table_name: str, suggested: list[Suggestion], text: Collection[str]) 
     yield "# Roles: identifier and dropped (left out), public (published as it is), sensitive (perturbed)."
     yield '# "?" is not decided: nothing is published before each column has a role. rest = "drop" here leaves such columns out.'
     yield f"table = {json.dumps(table_name, ensure_ascii=False)}"
-    yield 'mechanism = "uniform"\n'
+    yield f'mechanism = "{DEFAULT}"\n'
     yield "[privacy]"
     yield "# What an attacker believed of a person with probability at most rho1 is, after seeing the row, believed with at most rho2."
     yield "# Instead: gamma = 4.5, or epsilon = 1.5, or retain = 0.1 (the probability that a value is kept)."

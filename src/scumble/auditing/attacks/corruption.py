@@ -38,9 +38,9 @@ TRUE_VALUES = "A table of true values does not protect from those who know the o
 def attack(case: Case) -> Finding | None:
     """The sensitive column that corruption helps most with."""
     exhibit = case.exhibit
-    if exhibit.mechanism == "anatomy":
-        return _anatomy(case)
-    if exhibit.mechanism == "swapped":
+    if exhibit.form == "buckets":
+        return _bucket(case)
+    if exhibit.traits.permuted:
         found = [_swapped(case, name) for name in exhibit.sensitive]
     elif exhibit.generalized:
         found = [_box(case, name) for name in exhibit.sensitive if case.raw is not None]
@@ -53,7 +53,7 @@ def attack(case: Case) -> Finding | None:
     return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
 
 
-def _anatomy(case: Case) -> Finding:
+def _bucket(case: Case) -> Finding:
     buckets = Buckets.of(case.exhibit)
     told = f"{buckets.name}: what is left of a bucket when the values of all its other rows are taken away; without them the best guess is right in 1/l"
     return Finding(
@@ -112,12 +112,8 @@ def _perturbed(case: Case, name: str) -> Finding:
         f"{name}: {found.people:,} people{found.of}, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
         f"that or the most frequent value of the others {found.expected:.2%}"
     )
-    uncovered = exhibit.says("not_most_others") if _sampled(case) else ""
+    uncovered = exhibit.says("not_most_others") if case.exhibit.sampled else ""
     return Finding(NAME, found.success, found.expected, *found.ends, told, "inference", uncovered)
-
-
-def _sampled(case: Case) -> bool:
-    return case.exhibit.manifest is not None and case.exhibit.manifest.view.sampling is not None
 
 
 def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> Sum:
@@ -132,7 +128,7 @@ def _by_group(case: Case, name: str, truth: Codes, values: int) -> tuple[Numbers
     number, count = np.cumsum(crowded) - 1, int(crowded.sum())
     ours, theirs = crowded[groups.published], crowded[groups.raw]
     published, raw = number[groups.published[ours]], number[groups.raw[theirs]]
-    weights = _scaled(case)[ours] if _sampled(case) else None
+    weights = _scaled(case)[ours] if case.exhibit.sampled else None
     hits = _left_over(published, seen[ours], raw, truth[theirs], values, count, weights)
     largest, second, _ = Cells(raw, truth[theirs], values).two_largest(count)
     people, rows = case.known

@@ -1,6 +1,6 @@
 """Duplicates: records that stand several times show themselves.
 
-- A release of alpha_beta is a set, and made-up tuples are made up once: a tuple that is there twice is surely one of the table.
+- A release of the form tuple_set has no tuple twice, and made-up tuples are made up once: a tuple that is there twice is surely one of the table.
 - Where each record is published k times, every count is a multiple of k: the crowd of k is one person. By chance all of t counts are multiples of 2 or
   more with probability about 2^-t, so at least 20 different records are asked for.
 - With the raw table: rows beyond the number of people who have their values, where the mechanism adds none.
@@ -20,29 +20,26 @@ NAME = "duplicates"
 FEWEST = 20
 """Different records below which a common divisor may be chance: 2^-20."""
 
-NOISY = ("noisy_counts", "columnized", "sps", "alpha_beta", "anatomy")
-"""Mechanisms that may publish more rows of a kind than there are people, and say so."""
-
 
 def attack(case: Case) -> Finding | None:
     """The share of published rows that are copies, as far as they show it."""
     exhibit = case.exhibit
-    if exhibit.mechanism == "alpha_beta":
+    if exhibit.form == "tuple_set":
         return _set(exhibit.table)
     if exhibit.manifest is not None and (exhibit.manifest.role("copies") or len(exhibit.tables) > 1):
         return None
     table = exhibit.table
     names = [name for name in table.column_names if exhibit.manifest is None or name not in ("weight", "subtable")]
-    if exhibit.mechanism == "anatomy":
+    if exhibit.form == "buckets":
         names = exhibit.quasi  # buckets are filled evenly, and their number would make every count the same
     factor = _common(_counts(table, names))
-    if exhibit.perturbed and exhibit.manifest is not None and exhibit.manifest.view.sampling is None:
+    if exhibit.perturbed and not exhibit.sampled:
         factor = max(factor, _common(_counts(table, exhibit.quasi)))  # copies with coins of their own
     rows = table.num_rows
     copies = rows - rows // factor
     told = f"every record is there {factor} times" if factor > 1 else "records do not stand a fixed number of times"
     beyond = 0
-    if case.scored and exhibit.mechanism not in NOISY:
+    if case.scored and not exhibit.traits.adds_rows:
         groups = case.groups
         beyond = int(np.maximum(groups.rows - groups.people, 0)[groups.people > 0].sum())
         told += f"; {beyond:,} rows are beyond the number of people who have their public values"

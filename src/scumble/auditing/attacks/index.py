@@ -42,7 +42,7 @@ STEADY = 0.9
 def attack(case: Case) -> Finding | None:
     """The first column that gives the source's order away."""
     table = case.exhibit.table
-    if table.num_rows < FEWEST or case.exhibit.mechanism in ("k_dgs", "noisy_counts", "columnized", "alpha_beta"):
+    if table.num_rows < FEWEST or case.exhibit.form in ("tuples", "tuple_set"):
         return None
     manifest = case.exhibit.manifest
     names = [n for n in table.column_names if n not in case.exhibit.sensitive]

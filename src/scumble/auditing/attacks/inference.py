@@ -30,7 +30,7 @@ NAME = "inference"
 def attack(case: Case) -> Finding | None:
     """The sensitive column that is guessed best, against its baseline."""
     exhibit = case.exhibit
-    if exhibit.mechanism == "anatomy":
+    if exhibit.form == "buckets":
         return _bucket(case)
     if exhibit.generalized and case.raw is not None:
         return _box(case)

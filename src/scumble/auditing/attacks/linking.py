@@ -21,6 +21,9 @@ def attack(case: Case) -> Finding | None:
     exhibit = case.exhibit
     if not exhibit.quasi:
         return None
+    if exhibit.of_nobody:
+        told = "every tuple of the domain may be published, whether anybody has it or not: a row that fits one person points at nobody"
+        return Finding.of_facts(NAME, 0, exhibit.table.num_rows, told, "singling out")
     uncovered = exhibit.says("singling_out")
     if len(exhibit.tables) == 1 and case.scored:
         groups = case.groups

@@ -26,11 +26,14 @@ NAME = "rare rows"
 
 
 def attack(release: Release, raw: Any = None) -> Finding:
-    """Without the raw table: published tuples that are there fewer than k times. With it: tuples of fewer than k people that are published."""
+    """Without the raw table: published tuples that are there fewer than k times. With it: tuples of fewer than k people that are published.
+
+    Where every tuple of a domain is counted with noise, no k is promised, and that a rare tuple is published tells of nobody.
+    """
     record = release.manifest.form
     assert isinstance(record, TuplesRecord)
     k = record.k or 2
-    if record.transactions is not None or release.manifest.view.ranges or raw is None:
+    if record.transactions is not None or release.manifest.view.ranges or record.k is None or raw is None:
         return _alone(release, k)
     named: list[tuple[str | None, list[Any]]] = [(t.name, list(t.attributes)) for t in record.tables]
     parts = named or [(None, [c.name for c in release.manifest.columns])]

@@ -33,7 +33,7 @@ Numbers = npt.NDArray[np.float64]
 
 def attack(case: Case) -> Finding | None:
     """The perturbed column that fares worst."""
-    if case.exhibit.mechanism == "alpha_beta":
+    if case.exhibit.form == "tuple_set":
         return made_up.attack(case)
     if not case.exhibit.coined:
         return None

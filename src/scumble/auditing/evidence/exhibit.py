@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import SchemaError, did_you_mean
-from scumble.forms.boxes.record import BoxesRecord
+from scumble.mechanisms import find_mechanism
+from scumble.mechanisms.mechanism import Traits
 from scumble.mechanisms.sps.groups import distinct_lines
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
@@ -61,6 +62,26 @@ class Exhibit:
         return self.manifest.mechanism if self.manifest is not None else ""
 
     @property
+    def form(self) -> str:
+        """What it looks like, a name of the registry of forms; nothing of a table that is no release."""
+        return self.manifest.form.kind if self.manifest is not None else ""
+
+    @property
+    def traits(self) -> Traits:
+        """What its mechanism declares; of a table that is no release, nothing."""
+        return find_mechanism(self.mechanism).traits if self.manifest is not None else Traits()
+
+    @property
+    def sampled(self) -> bool:
+        """Whether rows are samples of groups, and stand for others."""
+        return self.manifest is not None and self.manifest.view.sampling is not None
+
+    @property
+    def of_nobody(self) -> bool:
+        """Whether every tuple of a declared domain may be published, by counts with noise: no row points at a person, and no k is promised."""
+        return self.release is not None and any(g.kind == "full_counts" for g in self.release.terms.guarantees)
+
+    @property
     def perturbed(self) -> bool:
         """Whether its sensitive columns went through channels that the manifest states."""
         return self.manifest is not None and bool(self.manifest.sensitive) and self.manifest.view.row_by_row
@@ -73,7 +94,7 @@ class Exhibit:
     @property
     def generalized(self) -> bool:
         """Whether its rows are boxes of people, each with the perturbed value of one of them."""
-        return self.manifest is not None and isinstance(self.manifest.form, BoxesRecord)
+        return self.form == "boxes"
 
     def says(self, *codes: str) -> str:
         """What follows that the release does not protect from, by its code, as a sentence; nothing where that does not follow."""

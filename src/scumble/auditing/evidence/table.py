@@ -6,6 +6,7 @@ from scumble.auditing.attacks.reconstruction import DELTA, LAMBDA
 from scumble.auditing.evidence.examined import Examined
 from scumble.core.coins import Coins
 from scumble.core.parameters import number
+from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.sps.groups import personal_groups
 from scumble.mechanisms.sps.merging import merge_columns
 from scumble.mechanisms.sps.settings import Settings
@@ -15,21 +16,22 @@ from scumble.publishing.assumed_target import assumed
 from scumble.publishing.publish import profile
 from scumble.publishing.roles import decided
 from scumble.sources.source import Source
-from scumble.spec.spec import Spec
+from scumble.spec.spec import DEFAULT, Spec
 
 
 def examined_as(spec: Spec, table: Source) -> tuple[Spec, list[str]]:
     """The spec with a target that gives a retention, and what was taken for granted where it says none."""
-    uniform, told = assumed(spec.model_copy(update={"mechanism": "uniform", "settings": {}}), table)
-    return spec.model_copy(update={"privacy": uniform.privacy}), told
+    plain, told = assumed(spec.model_copy(update={"mechanism": DEFAULT, "settings": {}}), table)
+    return spec.model_copy(update={"privacy": plain.privacy}), told
 
 
 def examine_table(table: Source, spec: Spec, lam: Any = None, delta: Any = None) -> list[Examined]:
     """The test of every sensitive column, with the retention that the spec asks for."""
     spec, _ = examined_as(decided(spec, table), table)
-    settings = spec.settings_as(Settings) if spec.mechanism == "sps" else Settings.model_validate({})
-    lam = lam if lam is not None else settings.lam if spec.mechanism == "sps" else LAMBDA
-    delta = delta if delta is not None else settings.delta if spec.mechanism == "sps" else DELTA
+    sampling = find_mechanism(spec.mechanism).settings is Settings  # only then does the spec say what it is tested for
+    settings = spec.settings_as(Settings) if sampling else Settings.model_validate({})
+    lam = lam if lam is not None else settings.lam if sampling else LAMBDA
+    delta = delta if delta is not None else settings.delta if sampling else DELTA
     found = profile(table, spec)
     public = {name: spec.columns[name].coarsen for name in spec.published if name not in spec.sensitive}
     sharing = sum(spec.columns[name].privacy is None for name in found.domains)

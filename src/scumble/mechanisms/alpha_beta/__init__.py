@@ -18,5 +18,5 @@ MECHANISM = Mechanism(
     derive=deferred("scumble.mechanisms.alpha_beta.plan", "derive"),
     publish=deferred("scumble.mechanisms.alpha_beta.publish", "publish"),
     settings=Settings,
-    traits=Traits(sorted_rows=True, unforeseen="are not foreseen"),
+    traits=Traits(sorted_rows=True, adds_rows=True, unforeseen="are not foreseen"),
 )

@@ -16,6 +16,6 @@ MECHANISM = Mechanism(
     plan=deferred("scumble.mechanisms.frapp.plan", "plan"),
     derive=deferred("scumble.mechanisms.frapp.plan", "derive"),
     publish=deferred("scumble.mechanisms.frapp.publish", "publish"),
-    traits=Traits(by_target=True, unforeseen="are not foreseen"),
+    traits=Traits(by_target=True, columns_together=True, unforeseen="are not foreseen"),
     at_posterior=lambda setter, level: setter.by_gamma("frapp", level),
 )

@@ -26,6 +26,7 @@ MECHANISM = Mechanism(
         columns_alike=True,
         in_groups=True,
         sorted_rows=True,
+        adds_rows=True,
         unforeseen="depend on how often tuples occur and are not foreseen",
     ),
     customary=Customary({"epsilon": 1}, {"k": 10, "delta": 1e-5}),

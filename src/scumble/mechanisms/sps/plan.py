@@ -34,7 +34,6 @@ from scumble.privacy.guarantee import (
 )
 from scumble.privacy.reconstruction import least_tail, rung_for, rungs, sample_size
 from scumble.privacy.tails import lambda_limits
-from scumble.privacy.words import SIZE
 from scumble.spec.spec import Model, Spec
 
 Counts = npt.NDArray[np.int64]
@@ -180,7 +179,7 @@ def reconstruction_guarantee(name: str, sampling: Sampling) -> Guarantee:
         delta = least_tail(sampling.least, 1.0, sampling.retain, sampling.values, sampling.lam)
     parameters = {"lambda": sampling.lam, "delta": delta, "retain": sampling.retain, "values": float(sampling.values)}
     parameters |= {"asked": sampling.delta} if sampling.tail == "chernoff" else {}
-    parameters |= {f"{SIZE}{f:.12g}": float(s) for s, f in zip(sizes, shares, strict=True)}
+    parameters |= {f"size at f <= {f:.12g}": float(s) for s, f in zip(sizes, shares, strict=True)}
     return Guarantee(
         kind="reconstruction", columns=[name], parameters=parameters, conditions=[*HERE, *clauses("own_group")]
     )

@@ -14,7 +14,7 @@ MECHANISM = Mechanism(
         REPLACE_ONE,
     ),
     plan=deferred("scumble.mechanisms.uniform.plan", "plan"),
-    derive=deferred("scumble.mechanisms.uniform.plan", "derive"),
+    derive=deferred("scumble.mechanisms.uniform.terms", "derive"),
     publish=deferred("scumble.publishing.rows", "publish_rows"),
     traits=Traits(by_target=True, keyed_coins=True, stackable=True),
     at_posterior=lambda setter, level: setter.by_gamma("uniform", level),

@@ -45,7 +45,9 @@ def frontier(subject: Subject) -> Section:
             why_not=f"The distribution of {text(name)} cannot be estimated from this release: {error}.",
         )
     rows = subject.total
-    settings = [Setting("uniform", largest_posterior(p, prior), typical_error(p, prior, rows)) for p in RETENTIONS]
+    settings = [
+        Setting("uniform perturbation", largest_posterior(p, prior), typical_error(p, prior, rows)) for p in RETENTIONS
+    ]
     alt = (
         f"For {text(name)}: the more error is accepted, the smaller the largest belief in any value after seeing a row. This release has a largest belief of {share(here.posterior)} and a typical error of "
         f"{share(here.error, 2)} of the rows."

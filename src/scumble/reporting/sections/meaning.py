@@ -4,7 +4,7 @@ from scumble.core.parameters import plain
 from scumble.reporting.figure import figure
 from scumble.reporting.numbers import at_most_share, fraction, share, up
 from scumble.reporting.plots.belief import belief as draw
-from scumble.reporting.promises import belief, of_the_row
+from scumble.reporting.promises import BREACHES, belief, of_the_row
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject
 
@@ -18,7 +18,7 @@ def meaning(subject: Subject) -> Section:
     found = belief(guarantees)
     if found is None:
         return Section("meaning", TITLE, why_not=_why_not(subject))
-    own = {g.parameters["rho1"] for g in of_the_row(guarantees) if "rho1" in g.parameters and "breach" not in g.kind}
+    own = {g.parameters["rho1"] for g in of_the_row(guarantees) if "rho1" in g.parameters and g.kind not in BREACHES}
     priors = sorted({*PRIORS, *own})
     lines = [(fraction(p), at_most_share(found.bound(p)), plain(found.bound(p) / p, 3), p in own) for p in priors]
     drawn = figure(

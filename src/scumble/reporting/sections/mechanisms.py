@@ -7,6 +7,7 @@ from scumble.core.errors import InputError
 from scumble.core.parameters import plain
 from scumble.evaluate import Truth, compare
 from scumble.evaluate.attacker import Attacker
+from scumble.mechanisms import find_mechanism, names
 from scumble.reporting.figure import text
 from scumble.reporting.numbers import share
 from scumble.reporting.section import Section
@@ -15,8 +16,6 @@ from scumble.reporting.subject import Subject
 from scumble.spec.spec import ColumnSpec, Spec
 
 REPETITIONS = 3
-MECHANISMS = ("uniform", "fine_grain", "partitioned", "identity", "swapped")
-"""Those whose privacy can be set to one posterior."""
 TITLE = "Other mechanisms at the same privacy"
 
 
@@ -35,7 +34,7 @@ def mechanisms(subject: Subject) -> Section | None:
         found = compare(
             subject.truth,
             _spec(subject),
-            mechanisms=MECHANISMS,
+            mechanisms=_comparable(),
             levels=[here],
             repetitions=REPETITIONS,
             processes=1,
@@ -67,14 +66,18 @@ def mechanisms(subject: Subject) -> Section | None:
     return Section("mechanisms", TITLE, facts)
 
 
+def _comparable() -> list[str]:
+    """Mechanisms that publish rows with a channel for each column, whose privacy can be set to one posterior."""
+    known = [find_mechanism(name) for name in names()]
+    return [m.name for m in known if m.form == "rows" and m.at_posterior and not m.traits.columns_together]
+
+
 def _level(subject: Subject) -> float | None:
     """The largest belief in a value after seeing a row: all of its perturbed columns together, as others are set to."""
     manifest = subject.manifest
     if len(manifest.sensitive) < 2 or not manifest.view.row_by_row or subject.truth is None:
         return standing(subject)
-    if (
-        manifest.mechanism == "frapp"
-    ):  # columns are kept or replaced together, and not each through a channel of its own
+    if find_mechanism(manifest.mechanism).traits.columns_together:
         return None
     truth = Truth(subject.truth, manifest.public, manifest.sensitive, manifest.domains)
     return Attacker.of(truth).together(subject.release.strata[0]).posterior

@@ -5,8 +5,7 @@ import math
 from scumble.core.parameters import plain
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.mechanism import Traits
-from scumble.mechanisms.words import LOCAL_DP
-from scumble.reporting.promises import belief
+from scumble.reporting.promises import AMPLIFICATIONS, belief
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject
 
@@ -72,8 +71,8 @@ def _model(subject: Subject) -> str:
     guarantees = subject.terms.guarantees
     if not guarantees:
         return "No model of the standard: no bound holds for this release."
-    model = find_mechanism(subject.manifest.mechanism).words.model
-    if model == LOCAL_DP and not any("amplification" in g.kind for g in guarantees):
+    model, kinds = find_mechanism(subject.manifest.mechanism).words.model, {g.kind for g in guarantees}
+    if "value_odds" in kinds and not kinds & set(AMPLIFICATIONS):
         return "No model of the standard: the bound is on the odds of single values."
     given = ", given parameters that were computed from the data" if subject.terms.depends_on_data else ""
     return f"{model}{given}."

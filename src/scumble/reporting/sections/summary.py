@@ -63,7 +63,7 @@ def tiles(subject: Subject) -> list[Tile]:
             if manifest.sensitive
             else "before and after seeing the release, at most"
         )
-        meaning += f", for {OWN}" if known is not None and known.holder == OWN else ""
+        meaning += f", for {OWN}" if known is not None and known.own else ""
         found.append(Tile("A belief can become", f"{pair[0]} → {pair[1]}", meaning))
     parameters = {k: v for g in subject.terms.guarantees for k, v in g.parameters.items()}
     if "k" in parameters and not manifest.view.row_by_row:

@@ -1,0 +1,146 @@
+"""What publish is told of a table, and the one place where a spec is built from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from scumble.core.errors import ParameterError, SchemaError, did_you_mean
+from scumble.publishing.roles import decided, named_roles
+from scumble.sources.source import Source, read, read_source
+from scumble.spec.problems import first_problem
+from scumble.spec.spec import DEFAULT, REST, ColumnSpec, Spec, Target, read_spec
+
+Names = str | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What becomes of the columns, and the privacy wanted; `scumble.publish` says what each means."""
+
+    sensitive: Names | None = None
+    public: Names | None = None
+    drop: Names = ()
+    rest: str | None = None
+    text: Names = ()
+    domains: Mapping[str, Any] | None = None
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None
+    mechanism: str | None = None
+    settings: Mapping[str, Any] | None = None
+    rho1: Any = None
+    rho2: Any = None
+    gamma: Any = None
+    epsilon: Any = None
+    retain: Any = None
+    domain_from_data: bool = False
+    id: str | None = None
+
+    @classmethod
+    def of(cls, how: Mapping[str, Any]) -> "Arguments":
+        """Those of a dictionary; a name that is none of them is refused."""
+        known = [field.name for field in fields(cls)]
+        for name in how:
+            if name not in known:
+                raise ParameterError(f"publishing takes no argument {name!r}{did_you_mean(name, known)}")
+        return cls(**how)
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """The privacy wanted."""
+        return {name: getattr(self, name) for name in ("rho1", "rho2", "gamma", "epsilon", "retain")}
+
+    @property
+    def of_columns(self) -> bool:
+        """Whether anything is said that a spec in a file says itself."""
+        return self.sensitive is not None or self.public is not None or any((self.drop, self.domains, self.coarsen))
+
+
+def choose(table: Any, how: Arguments) -> tuple[Source, Spec]:
+    """The table, and the spec that says what becomes of it: read, or put together from arguments."""
+    if how.rest not in (None, "drop"):
+        raise ParameterError(REST.format(how.rest))
+    written = isinstance(table, str | Path) and Path(table).suffix == ".toml"
+    source, spec = _written(table, how) if written else _told(table, how)
+    return source, decided(spec, source)
+
+
+def _written(path: str | Path, how: Arguments) -> tuple[Source, Spec]:
+    """A spec in a file, with what arguments change of it."""
+    if how.of_columns:
+        raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
+    spec = _override(read_spec(path), how)
+    update = {"settings": {**spec.settings, **(how.settings or {})}, "rest": how.rest or spec.rest}
+    spec = spec.model_copy(update=update)
+    return read_source(spec), spec
+
+
+def _told(table: Any, how: Arguments) -> tuple[Source, Spec]:
+    """A table, and the spec that arguments make."""
+    source = read(table, text=names(how.text))
+    named = {"sensitive": names(how.sensitive), "public": names(how.public), "dropped": names(how.drop)}
+    roles = named_roles(source.schema.names, named, how.id, list(how.coarsen or ()))
+    _demand_domains(source, roles, how.domains or {})
+    spec = Spec(
+        mechanism=how.mechanism or DEFAULT,
+        settings=dict(how.settings or {}),
+        privacy=Target(**{k: v for k, v in how.target.items() if not isinstance(v, Mapping)}),
+        columns={name: _column(name, role, how) for name, role in roles.items()},
+        rest="drop" if how.rest else None,
+    )
+    return source, spec
+
+
+def _demand_domains(table: Source, roles: Mapping[str, str], domains: Mapping[str, Any]) -> None:
+    """Refuses the domain of a column that is not there, or not sensitive."""
+    for name in domains:
+        if name not in table.schema.names:
+            raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
+        if roles.get(name) != "sensitive":
+            what = f"is {roles[name]}" if name in roles else "nobody named"
+            raise SchemaError(f"a domain is given for {name!r}, which {what}; domains are for sensitive columns")
+
+
+def _column(name: str, role: str, how: Arguments) -> ColumnSpec:
+    fields: dict[str, Any] = {"role": role}
+    if name in (how.coarsen or {}):
+        fields["coarsen"] = (how.coarsen or {})[name]
+    if role == "sensitive":
+        fields |= _domain_fields((how.domains or {}).get(name), how.domain_from_data) | _own_target(name, how.target)
+    try:
+        return ColumnSpec.model_validate(fields)
+    except ValidationError as error:
+        raise SchemaError(f"column {name!r}: {first_problem(error, ColumnSpec)}") from None
+
+
+def _domain_fields(domain: Any, from_data: bool) -> dict[str, Any]:
+    if domain is None:
+        return {"from_data": from_data}
+    if isinstance(domain, ColumnSpec):
+        return domain.model_dump(include={"values", "missing", "low", "high", "step", "from_data"}, exclude_none=True)
+    if isinstance(domain, Mapping):
+        return {k: str(v) for k, v in domain.items()}
+    return {"values": list(domain)}
+
+
+def _own_target(name: str, target: dict[str, Any]) -> dict[str, Any]:
+    own = {k: v[name] for k, v in target.items() if isinstance(v, Mapping) and name in v}
+    return {"privacy": Target(**own)} if own else {}
+
+
+def _override(spec: Spec, how: Arguments) -> Spec:
+    update: dict[str, Any] = {"mechanism": how.mechanism} if how.mechanism else {}
+    if any(v is not None for v in how.target.values()):
+        update["privacy"] = Target(**how.target)
+    if how.domain_from_data:
+        update["columns"] = {
+            name: c.model_copy(update={"from_data": True}) if c.role == "sensitive" and not c.has_domain else c
+            for name, c in spec.columns.items()
+        }
+    return spec.model_copy(update=update)
+
+
+def names(given: Names | None) -> list[str]:
+    """One name, or several."""
+    return [given] if isinstance(given, str) else [str(name) for name in given or ()]
