@@ -33,7 +33,6 @@ ORDER = """
     reporting
     api
     cli
-    demo
     __main__
 """
 """What may import what: everything that stands above it here, and nothing else outside of its own room.
@@ -42,13 +41,7 @@ A longer name wins: engines.duckdb is not engines. Below a star each folder is a
 the star. Rooms in one line do not know each other. Plug-ins are reached from above them by a registry that names them as text.
 """
 
-KNOWN = {
-    # mathematics that several mechanisms share: to lie beside their folders
-    ("mechanisms.columnized", "mechanisms.noisy_counts"),
-    ("mechanisms.k_dgs", "mechanisms.noisy_counts"),
-    # the command that runs the demonstration, which prints as commands do
-    ("cli", "demo"),
-}
+KNOWN = {}
 """Rooms that import upwards or sideways and must learn not to; the list only gets shorter."""
 
 MODULES = {
@@ -112,11 +105,7 @@ def upward(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
 
 
 def test_every_import_points_down() -> None:
-    assert upward(GRAPH) - KNOWN == set()
-
-
-def test_the_list_of_known_exceptions_has_none_that_is_gone() -> None:
-    assert KNOWN - upward(GRAPH) == set()
+    assert upward(GRAPH) == set()
 
 
 def test_the_order_finds_what_points_up_or_sideways() -> None:
@@ -239,7 +228,7 @@ def test_the_dialect_of_an_engine_is_named_by_itself_and_that_of_questions_once(
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_randomness_comes_through_one_door(path: Path) -> None:
     """No module but entropy.py draws random bytes or numbers; the demonstration's made-up patients are nobody."""
-    if path.name in ("entropy.py", "demo.py"):
+    if path.name in ("entropy.py", "hospital.py"):
         return
     text = path.read_text()
     for word in ("urandom", "np.random", "numpy.random", "import random", "import secrets"):

@@ -143,7 +143,10 @@ def test_a_request_to_end_is_an_interruption_too(table: Path) -> None:
 
 @pytest.mark.parametrize(
     ("place", "arguments"),
-    [("scumble.spec.suggest:role", ["init", "t.parquet"]), ("scumble.demo:hospital", ["demo", "--rows", "1000"])],
+    [
+        ("scumble.spec.suggest:role", ["init", "t.parquet"]),
+        ("scumble.cli.hospital:hospital", ["demo", "--rows", "1000"]),
+    ],
 )
 @pytest.mark.slow
 def test_other_commands_write_all_or_nothing(place: str, arguments: list[str], table: Path) -> None:

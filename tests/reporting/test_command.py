@@ -66,7 +66,7 @@ def test_without_the_extra_the_install_line_is_printed(folder: Path) -> None:
 
 
 def test_the_demonstration_goes_on_without_the_extra(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['altair'] = None; from pathlib import Path; from scumble.demo import run; run(Path(sys.argv[1]), 1000)"
+    code = "import sys; sys.modules['altair'] = None; from pathlib import Path; from scumble.cli.hospital import run; run(Path(sys.argv[1]), 1000)"
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "no report was written: this needs altair" in done.stdout
@@ -75,7 +75,7 @@ def test_the_demonstration_goes_on_without_the_extra(tmp_path: Path) -> None:
 
 
 def test_the_demonstration_ends_with_its_report(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from scumble.demo import run; run(Path(sys.argv[1]), 1000)"
+    code = "import sys; from pathlib import Path; from scumble.cli.hospital import run; run(Path(sys.argv[1]), 1000)"
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "report.html: the report of this release" in done.stdout

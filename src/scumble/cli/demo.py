@@ -11,6 +11,6 @@ def command(
     rows: Annotated[int, typer.Option(help="How many patients.", min=1000)] = 100_000,
 ) -> None:
     """Make a hospital table, publish it, ask three questions with truth, estimate and interval side by side, and write its report."""
-    from scumble.demo import run
+    from scumble.cli.hospital import run
 
     run(out, rows)

@@ -9,21 +9,22 @@ from dataclasses import dataclass, field
 
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number
-from scumble.forms.tuples.record import TuplesRecord
+from scumble.forms.tuples.record import Practical, TuplesRecord
 from scumble.mechanisms.columnized.settings import Settings
-from scumble.mechanisms.counted_plans import frequent_enough, told_matrix
-from scumble.mechanisms.facts import Facts, Terms
-from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
-from scumble.mechanisms.noisy_counts.plan import (
+from scumble.mechanisms.counted_plans import (
     NOT_COVERED,
     demand_epsilon_only,
     demand_published,
     derived_matrix,
     dp_guarantee,
+    frequent_enough,
     given_total,
     of_total,
     practical,
+    told_matrix,
 )
+from scumble.mechanisms.facts import Facts, Terms
+from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.suppression_odds import demand_epsilon
 from scumble.privacy.guarantee import Clause, clauses
@@ -86,7 +87,10 @@ def plan(profile: Profile, spec: Spec) -> SchemaPlan:
 def derive(facts: Facts) -> Terms:
     """What follows from the matrix, from how many tables a tuple can be in, and from what the publisher says that the schema cost."""
     record = facts.form_as(TuplesRecord)
-    matrix, schema = derived_matrix(facts, record.counting), record.schema_
+    counting, schema = record.counting, record.schema_
+    facts.demand(isinstance(counting, Practical), "noisy counts from k on, and the manifest has others")
+    assert isinstance(counting, Practical)
+    matrix = derived_matrix(facts, counting.k, counting.epsilon, counting.delta)
     facts.demand(schema is not None, "a schema, and the manifest has none")
     assert schema is not None
     parts = schema.c_star

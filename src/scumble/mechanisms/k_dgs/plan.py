@@ -9,9 +9,9 @@ from typing import Literal
 
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.forms.tuples.record import Exact, Midpoints, TuplesRecord
+from scumble.mechanisms.counted_plans import NOT_COVERED, demand_published, given_total, k_guarantee, of_total
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.k_dgs.settings import Settings
-from scumble.mechanisms.noisy_counts.plan import NOT_COVERED, demand_published, given_total, k_guarantee, of_total
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.guarantee import clauses
 from scumble.spec.recoding import demand_k

@@ -5,26 +5,33 @@ matrix publishes tuples that occur often (k, epsilon, delta); the full one (epsi
 """
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from scumble.core.errors import InternalError, ParameterError, SchemaError
-from scumble.forms.tuples.record import Counting, Full, Practical, TuplesRecord
-from scumble.mechanisms.counted_plans import frequent_enough, told_matrix
+from scumble.core.errors import ParameterError, SchemaError
+from scumble.forms.tuples.record import Full, Practical, TuplesRecord
+from scumble.mechanisms.counted_plans import (
+    NOT_COVERED,
+    demand_epsilon_only,
+    demand_published,
+    demand_verdict,
+    derived_matrix,
+    dp_guarantee,
+    frequent_enough,
+    given_total,
+    k_guarantee,
+    of_total,
+    practical,
+    told_matrix,
+)
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix, listed_domain
 from scumble.mechanisms.noisy_counts.settings import Settings
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.anonymity import Verdict, check_cells
-from scumble.privacy.guarantee import Clause, Guarantee, clauses
+from scumble.privacy.guarantee import Guarantee, clauses
 from scumble.spec.spec import Spec
-
-CHECKED_COUNTS = 10_000
-"""Counts up to which conditions b1 to b3 are checked in exact arithmetic, for each plan."""
-
-NOT_COVERED = clauses("frequent_group", "rare_tuples")
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,19 +103,10 @@ def derive(facts: Facts) -> Terms:
     if isinstance(counting, Full):
         facts.demand(counting.epsilon > 0, "an epsilon, and the manifest has none")
         return _full_terms(columns, ClampedCounts.full(counting.epsilon), record.total)
-    return _practical_terms(columns, derived_matrix(facts, counting), record.total)
-
-
-def derived_matrix(facts: Facts, counting: Counting) -> NoisyCountMatrix:
-    """The practical matrix of a manifest, once conditions b1 to b3 hold for it."""
     facts.demand(isinstance(counting, Practical), "noisy counts from k on, and the manifest has others")
     assert isinstance(counting, Practical)
-    facts.demand(
-        bool(counting.k and counting.epsilon and counting.delta), "k, epsilon and delta, and the manifest has not"
-    )
-    matrix = NoisyCountMatrix(counting.k, counting.epsilon, counting.delta)
-    facts.demand(checked(matrix).holds, "a matrix that keeps epsilon and delta, and the manifest's does not")
-    return matrix
+    matrix = derived_matrix(facts, counting.k, counting.epsilon, counting.delta)
+    return _practical_terms(columns, matrix, record.total)
 
 
 def _practical_terms(columns: list[str], matrix: NoisyCountMatrix, total: int | None) -> Terms:
@@ -118,24 +116,6 @@ def _practical_terms(columns: list[str], matrix: NoisyCountMatrix, total: int | 
 
 def _full_terms(columns: list[str], matrix: ClampedCounts, total: int | None) -> Terms:
     return Terms(given_total([full_guarantee(columns, matrix)], total), list(NOT_COVERED[:1]), of_total(total))
-
-
-def practical(spec: Spec, k: int | None, epsilon: Any, delta: Any) -> NoisyCountMatrix:
-    """The practical matrix, once conditions b1 to b3 hold for it."""
-    missing = [name for name, value in (("k", k), ("delta", delta)) if value is None]
-    if missing or k is None:
-        raise ParameterError(
-            f"{spec.mechanism} needs {' and '.join(missing)} in its settings, such as k = 10 and delta = 1e-5"
-        )
-    matrix = NoisyCountMatrix(k, epsilon, delta)
-    _demand(checked(matrix))
-    return matrix
-
-
-@lru_cache(maxsize=64)
-def checked(matrix: NoisyCountMatrix) -> Verdict:
-    """b1 to b3 for the counts that are checked of each plan."""
-    return matrix.check(CHECKED_COUNTS)
 
 
 def check_full(matrix: ClampedCounts, *, upto: int = 300) -> Verdict:
@@ -148,70 +128,8 @@ def check_full(matrix: ClampedCounts, *, upto: int = 300) -> Verdict:
     return check_cells(matrix.probabilities(counts, published), 0, matrix.rate, 0.0, slack=1e-9)
 
 
-def demand_epsilon_only(spec: Spec) -> Any:
-    """The epsilon of a target that says nothing else."""
-    target = spec.privacy
-    if target.epsilon is None or any(v is not None for v in (target.rho1, target.rho2, target.gamma, target.retain)):
-        raise ParameterError(f"{spec.mechanism} is given by epsilon (and k and delta in its settings), by nothing else")
-    return target.epsilon
-
-
-def demand_published(spec: Spec) -> list[str]:
-    """The published columns, none of which has a target of its own."""
-    for name in spec.published:
-        if spec.columns[name].privacy is not None:
-            raise SchemaError(
-                f"column {name!r} has a privacy target of its own; {spec.mechanism} treats all columns alike"
-            )
-    if not spec.published:
-        raise SchemaError("no column is published; name one that is public or sensitive")
-    return spec.published
-
-
-def of_total(total: int | None) -> list[Clause]:
-    """What a published number of rows tells."""
-    return [] if total is None else [Clause(code="stated_total", parameters={"total": total})]
-
-
-def given_total(guarantees: list[Guarantee], total: int | None) -> list[Guarantee]:
-    """The guarantees with the condition that a published number of tuples adds."""
-    if total is None:
-        return guarantees
-    known = Clause(code="known_total", parameters={"total": total})
-    return [g.model_copy(update={"conditions": [*g.conditions, known]}) for g in guarantees]
-
-
-def k_guarantee(columns: list[str], k: int) -> Guarantee:
-    """Semantic k-anonymity with epsilon = 0."""
-    conditions = clauses("one_tuple", "fixed_recoding", "all_counted")
-    return Guarantee(kind="semantic_k", columns=columns, parameters={"k": k}, conditions=conditions)
-
-
-def dp_guarantee(columns: list[str], matrix: NoisyCountMatrix, parts: int = 1, beside: float = 0.0) -> Guarantee:
-    """(epsilon, delta) of `parts` tables that one tuple can be in, counted by the same matrix, and `beside` that was spent on their schema."""
-    return Guarantee(
-        kind="noisy_counts",
-        columns=columns,
-        parameters={
-            "k": matrix.k,
-            "epsilon": matrix.epsilon,
-            "delta": matrix.delta,
-            "parts": parts,
-            "beside": beside,
-            "total_epsilon": parts * matrix.epsilon + beside,
-            "total_delta": parts * matrix.delta,
-        },
-        conditions=clauses("one_tuple", "neighbours", "adds_up"),
-    )
-
-
 def full_guarantee(columns: list[str], matrix: ClampedCounts) -> Guarantee:
     """Plain epsilon-differential privacy."""
-    _demand(check_full(matrix))
+    demand_verdict(check_full(matrix))
     conditions = clauses("one_tuple", "neighbours", "adds_up", "declared_domain")
     return Guarantee(kind="full_counts", columns=columns, parameters={"epsilon": matrix.rate}, conditions=conditions)
-
-
-def _demand(verdict: Verdict) -> None:
-    if not verdict.holds:
-        raise InternalError(f"the noisy count matrix breaks its promise, {verdict}; please report the parameters")
