@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md: the files and registries that it names are there."""
+"""CONTRIBUTING.md: the files, registries and targets that it names are there."""
 
 import ast
 import re
@@ -38,3 +38,8 @@ def test_a_registry_is_where_the_page_says(path: str, name: str) -> None:
 @pytest.mark.parametrize("path", PATHS)
 def test_a_file_that_the_page_names_is_there(path: str) -> None:
     assert (ROOT / path).exists()
+
+
+def test_what_the_page_says_to_make_can_be_made() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert "quick" in set(re.findall(r"`make ([\w-]+)`", TEXT)) <= targets
