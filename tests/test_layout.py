@@ -16,6 +16,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 ORDER = """
     core
+    errors
     engines
     engines.duckdb
     sources

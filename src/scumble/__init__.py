@@ -36,8 +36,9 @@ _HOMES = {
     "report": "scumble.reporting",
     "verify": "scumble.release.verify",
 }
-_ROOMS = {"errors": "scumble.core.errors"} | {
-    room: f"scumble.{room}" for room in ("auditing", "evaluate", "learn", "mechanisms", "privacy", "reporting")
+_ROOMS = {
+    room: f"scumble.{room}"
+    for room in ("auditing", "errors", "evaluate", "learn", "mechanisms", "privacy", "reporting")
 }
 
 __all__ = [

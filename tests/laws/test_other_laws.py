@@ -43,7 +43,7 @@ def test_a_form_answers_with_intervals(name: str) -> None:
     """It says which columns may be named; every number has its error and an interval that holds it; what is not a column is refused."""
     assert of_form(name), "no mechanism publishes it"
     release = example_of(of_form(name)[0]).release
-    assert set(form(name).columns(release)) <= set([column.name for column in release.manifest.columns])
+    assert set(form(name).columns(release)) <= {column.name for column in release.manifest.columns}
     for sql in QUESTIONS:
         answer = release.query(sql)
         for line in answer.to_list():

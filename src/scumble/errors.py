@@ -1,0 +1,31 @@
+"""What can go wrong, under the name that users import it by; the tree is drawn in core/errors.py."""
+
+from scumble.core.errors import (
+    ChangedRelease,
+    InputError,
+    InternalError,
+    NotEstimable,
+    NotOnGrid,
+    ParameterError,
+    QueryError,
+    ReleaseError,
+    SchemaError,
+    ScumbleError,
+    TableError,
+    UndecidedColumns,
+)
+
+__all__ = [
+    "ChangedRelease",
+    "InputError",
+    "InternalError",
+    "NotEstimable",
+    "NotOnGrid",
+    "ParameterError",
+    "QueryError",
+    "ReleaseError",
+    "SchemaError",
+    "ScumbleError",
+    "TableError",
+    "UndecidedColumns",
+]
