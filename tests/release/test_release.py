@@ -84,7 +84,7 @@ def test_an_unknown_field_is_refused_not_skipped(copy: Path) -> None:
     document = json.loads((copy / "manifest.json").read_text())
     document.pop("digest")
     (copy / "manifest.json").write_text(_text({**document, "correction": 1}))
-    with pytest.raises(ReleaseError, match="'correction' is not a known setting"):
+    with pytest.raises(ReleaseError, match="'correction' is a field that this scumble does not know; get a newer"):
         scumble.open(copy)
 
 
