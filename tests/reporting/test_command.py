@@ -53,7 +53,7 @@ def test_an_interruption_leaves_the_old_page_and_nothing_else(tmp_path: Path, mo
 
     monkeypatch.setattr(page, "render", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_report(release, tmp_path / "r.html")
+        write_report(release, tmp_path / "r.html", overwrite=True)
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("r.html", "old")]
 
 

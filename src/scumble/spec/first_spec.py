@@ -22,7 +22,9 @@ def write_spec(
     """Where it was written, and what was suggested. The spec names the table as it is found from the spec's own folder."""
     path = out or _beside(table)
     if path.exists() and not overwrite:
-        raise TableError(f"{str(path)!r} exists and is kept; choose another name with -o, or say --overwrite")
+        raise TableError(
+            f"{str(path)!r} exists and is kept; choose another name with -o (out), or say --overwrite (overwrite=True)"
+        )
     near = path.parent.resolve() == table.parent.resolve()
     suggested = suggestions(read(table, text=list(text)), progress)
     with whole_file(path) as aside:
