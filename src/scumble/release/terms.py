@@ -13,9 +13,6 @@ from scumble.privacy.guarantee import ROUNDING, Clause, Guarantee
 from scumble.release.manifest import Manifest
 from scumble.release.records import GuaranteeRecord
 
-KEYED = ("uniform", "fine_grain")
-"""Mechanisms whose coins can be a function of a key."""
-
 LATER = ("by_factor", "anything", "asked")
 """Numbers that follow, and that releases without codes do not have yet."""
 
@@ -60,7 +57,7 @@ def terms_of(manifest: Manifest) -> Terms:
         raise ReleaseError(
             f"nothing follows from the manifest, whose numbers are not those of {manifest.mechanism} ({error}); get the release again from its publisher"
         ) from None
-    if manifest.randomness.keyed and manifest.mechanism not in KEYED:
+    if manifest.randomness.keyed and not find_mechanism(manifest.mechanism).traits.keyed_coins:
         raise ReleaseError(
             f"the manifest says that coins are keyed, and {manifest.mechanism} has none that can be; get the release again from its publisher"
         )
