@@ -18,6 +18,8 @@ from scumble.auditing.attacks.rare import duplicated
 from scumble.release.manifest import NAME, read_manifest
 from scumble.release.release import Release, open_release
 
+pytestmark = pytest.mark.slow
+
 Forge = Callable[[Release, pa.Table], Release]
 
 

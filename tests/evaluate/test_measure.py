@@ -13,6 +13,8 @@ from scumble.core.errors import ParameterError
 from scumble.evaluate import Measured, Truth, Workload, measure, reconstruction, records
 from scumble.evaluate.measured import Line
 
+pytestmark = pytest.mark.slow
+
 DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 
 MECHANISMS = {

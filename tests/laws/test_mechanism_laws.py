@@ -25,7 +25,10 @@ from scumble.sources.source import read
 from scumble.spec.spec import ColumnSpec
 
 WITH_SCIPY = {
-    "partitioned": "its groups are found by a linear program",
+    "partitioned": "sparse matrices: which values lie near each other",
+    "anatomy": "sparse matrices: which values a bucket has",
+    "sps": "binomial tails: how many rows of a group are published",
+    "columnized": "sparse matrices: who has which items",
 }
 """Mechanisms that plan or publish by SciPy, and what for."""
 

@@ -75,6 +75,7 @@ def test_conditions_on_public_columns_come_back(release: scumble.Release, table:
 
 
 @pytest.mark.parametrize("mechanism", ["identity", "swapped"])
+@pytest.mark.slow
 def test_intervals_cover(mechanism: str) -> None:
     """150 publications of 1,000 rows: 95% intervals cover at least 90% (2.8 standard errors; the seeds are fixed) and, for
     swapping an upper bound, up to all.
