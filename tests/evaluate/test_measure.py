@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from naming import publish_openly
+from tables import DISEASES
 
 import scumble
 from scumble.core.errors import ParameterError
@@ -15,7 +16,6 @@ from scumble.evaluate.measured import Line
 
 pytestmark = pytest.mark.slow
 
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 
 MECHANISMS = {
     "uniform": {"retain": 0.5},

@@ -25,7 +25,7 @@ from scumble.sources.source import read
 from scumble.spec.spec import ColumnSpec
 
 WITH_SCIPY = {
-    "partitioned": "sparse matrices: which values lie near each other",
+    "partitioned": "its solvers: which values are put together, and how often each is kept",
     "anatomy": "sparse matrices: which values a bucket has",
     "sps": "binomial tails: how many rows of a group are published",
     "columnized": "sparse matrices: who has which items",
