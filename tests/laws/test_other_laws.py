@@ -131,6 +131,7 @@ def test_a_source_gives_its_rows_and_says_what_it_is(given: Any) -> None:
 
 
 @pytest.mark.parametrize("mechanism", ["uniform", "k_dgs", "coin"])
+@pytest.mark.slow
 def test_a_source_is_published_verified_and_audited(given: Any, mechanism: str, tmp_path: Path) -> None:
     """The release is that of the same rows in a frame."""
     it = example_of(mechanism)
@@ -171,6 +172,7 @@ def findings() -> dict[str, list[Finding]]:
 
 
 @pytest.mark.parametrize("attack", [name_of(attack) for attack in ATTACKS])
+@pytest.mark.slow
 def test_an_attack_measures_and_no_sound_release_is_called_broken(
     attack: str, findings: dict[str, list[Finding]]
 ) -> None:
@@ -183,6 +185,7 @@ def test_an_attack_measures_and_no_sound_release_is_called_broken(
         assert finding.passed, finding.detail
 
 
+@pytest.mark.slow
 def test_the_demonstration_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -119,6 +119,7 @@ def test_the_manifest_says_what_is_promised_and_verify_recomputes_it(table: pa.T
     assert "which does not follow" in restated(release, rho2=0.4).doubts[0]
 
 
+@pytest.mark.slow
 def test_a_small_swapped_table_keeps_its_bound() -> None:
     """n = 10, one rare row: the row's own value is in the pool. 12,000 publications of the codes; false alarm 1e-6."""
     from scumble.core.coins import own_threshold
