@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from naming import publish_openly
+from tables import DISEASES
 
 import scumble
 from scumble.release import soundness
 
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 

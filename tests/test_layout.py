@@ -42,9 +42,6 @@ A longer name wins: engines.duckdb is not engines. Below a star each folder is a
 the star. Rooms in one line do not know each other. Plug-ins are reached from above them by a registry that names them as text.
 """
 
-KNOWN = {}
-"""Rooms that import upwards or sideways and must learn not to; the list only gets shorter."""
-
 MODULES = {
     ".".join(part for part in ("scumble", *path.relative_to(SOURCE).with_suffix("").parts) if part != "__init__"): path
     for path in FILES

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from attacked import people
+from auditing.attacked import people
 
 from scumble.publishing.write import file_record, parquet_writer
 from scumble.release.manifest import NAME, read_manifest

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pytest
-from attacked import DISEASES, ONE
+from auditing.attacked import DISEASES, ONE
 from naming import publish_openly
 
 from scumble.auditing import audit

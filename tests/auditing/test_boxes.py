@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from attacked import COARSE, DISEASES, ONE, people
+from auditing.attacked import COARSE, DISEASES, ONE, people
 from naming import publish_openly
 
 from scumble.auditing import Finding, audit, case_of

@@ -10,13 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from attacked import ONE, in_order_of, people, publish, write_parquet
+from auditing.attacked import ONE, in_order_of, people, publish, write_parquet
 from naming import publish_openly
 
 from scumble.auditing import Finding, audit
 from scumble.auditing.attacks.rare import duplicated
 from scumble.release.manifest import NAME, read_manifest
 from scumble.release.release import Release, open_release
+
+pytestmark = pytest.mark.slow
 
 Forge = Callable[[Release, pa.Table], Release]
 

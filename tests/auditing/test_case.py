@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from attacked import DISEASES, people, publish
+from auditing.attacked import DISEASES, people, publish
 from naming import publish_openly
 
 from scumble.auditing import audit, case_of

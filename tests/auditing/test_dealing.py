@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from attacked import people, publish
+from auditing.attacked import people, publish
 
 from scumble.auditing import audit
 from scumble.mechanisms.partitioned import subtables

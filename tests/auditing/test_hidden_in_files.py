@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from attacked import people, write_parquet
+from auditing.attacked import people, write_parquet
 
 from scumble.auditing import Finding, audit
 from scumble.auditing.evidence.layout import stray_bytes

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pytest
-from attacked import people
+from auditing.attacked import people
 from naming import publish_openly
 
 from scumble.auditing import Finding, audit

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from attacked import DISEASES, publish, write_parquet
+from auditing.attacked import DISEASES, publish, write_parquet
 from naming import publish_openly
 
 from scumble.auditing import audit, case_of

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from attacked import DISEASES, SHARES
+from auditing.attacked import DISEASES, SHARES
 
 import scumble
 from scumble.auditing import Finding, audit

@@ -6,7 +6,7 @@ Tables of 3,000 people, half of them linked, seeds fixed; a false alarm has prob
 import numpy as np
 import pyarrow as pa
 import pytest
-from attacked import DISEASES
+from auditing.attacked import DISEASES
 
 import scumble
 from scumble.auditing import Finding, audit

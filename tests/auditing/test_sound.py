@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from attacked import ONE, SOUND, people, publish
+from auditing.attacked import ONE, SOUND, people, publish
 from naming import publish_openly
 
 from scumble.auditing import audit

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from attacked import DISEASES, SHARES
+from auditing.attacked import DISEASES, SHARES
 
 import scumble
 from scumble.auditing import Finding, audit

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from naming import publish_openly
+from tables import DISEASES
 
 import scumble
 from scumble.core.atomic import undisturbed, whole_file, whole_folder
@@ -19,7 +20,6 @@ from scumble.engines.duckdb.interruptible import arrow
 PAUSING = Path(__file__).parent / "pausing.py"
 FOREVER = 900
 """Seconds after which a process that a signal does not end is a failure, also on a machine that is busy with much else."""
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 
 COLUMNS = ["age", "sex", "disease"]
 ONE: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": DISEASES}}

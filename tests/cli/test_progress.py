@@ -69,6 +69,7 @@ def on_a_terminal(command: list[str], press_when: bytes) -> tuple[int, bytes]:
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
+@pytest.mark.slow
 def test_what_lasts_has_a_bar_that_ctrl_c_wipes_away(
     label: bytes, place: str, arguments: list[str], folder: Path
 ) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from tables import DISEASES
 from typer.testing import CliRunner
 
 import scumble
@@ -20,7 +21,6 @@ from scumble.spec.toml import spec_toml
 
 pytestmark = pytest.mark.slow
 
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 BY_SEX = "SELECT sex, disease, COUNT(*) AS n FROM release GROUP BY sex, disease"
 COMMON = "SELECT sex, COUNT(*) AS n FROM release WHERE disease IN ('flu', 'cold') GROUP BY sex"
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from naming import publish_openly
+from tables import DISEASES
 from typer.testing import CliRunner
 
 import scumble
@@ -25,7 +26,6 @@ from scumble.truth import Truth
 
 pytestmark = pytest.mark.slow
 
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 SHARES = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
 
 

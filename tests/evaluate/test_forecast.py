@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from naming import plan_openly, publish_openly
+from tables import DISEASES
 
 import scumble
 from scumble.core.errors import ParameterError
@@ -17,7 +18,6 @@ from scumble.spec.spec import read_spec
 
 pytestmark = pytest.mark.slow
 
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 QUESTIONS = [
     "SELECT disease, COUNT(*) AS a FROM release GROUP BY disease",
     "SELECT sex, SUM(cost) AS a FROM release WHERE disease = 'flu' AND NOT smoker GROUP BY sex",

@@ -7,13 +7,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from naming import publish_openly
+from tables import DISEASES
 
 import scumble
 from scumble.core.errors import ParameterError
 from scumble.evaluate import Measured, Truth, Workload, measure, reconstruction, records
 from scumble.evaluate.measured import Line
 
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
+pytestmark = pytest.mark.slow
+
 
 MECHANISMS = {
     "uniform": {"retain": 0.5},

@@ -16,6 +16,8 @@ from scumble.forms.tuples.linear import quantile, weighted_quantile
 from scumble.forms.tuples.record import TuplesRecord
 from scumble.release.release import Release, open_release
 
+pytestmark = pytest.mark.slow
+
 ASKED = "SELECT g, COUNT(*) AS n, COUNT(x) AS c, SUM(x) AS s, AVG(x) AS a FROM release GROUP BY g ORDER BY g"
 
 

@@ -13,6 +13,7 @@ from scumble.cli import IN_SHORT, run
 from scumble.mechanisms.mechanism import Traits
 
 QUESTION = "SELECT COUNT(*) AS n FROM release"
+FEW = ["--question", QUESTION + " WHERE disease = 'flu'", "--repetitions", "2", "--processes", "1", "--seed", "1"]
 COMMANDS = [module.__name__.rsplit(".", 1)[-1] for module in IN_SHORT]
 """All that there are."""
 
@@ -25,7 +26,6 @@ class Things:
     table: Path
     spec: Path
     release: Path
-    """By secure coins."""
     folder: Path
     """Where they may write."""
 
@@ -52,7 +52,7 @@ LAWS: dict[str, list[Arguments]] = {
         lambda it: [str(it.release), "--raw", str(it.table), "--format", "json"],
     ],
     "compare": [
-        lambda it: [str(it.spec), "--mechanism", it.mechanism, "--level", "1/2", *FEW, "--format", "json"],
+        lambda it: [str(it.spec), "--mechanism", it.mechanism, *FEW, "--format", "json"],
     ],
     "advise": [
         lambda it: [str(it.spec), "--mechanism", it.mechanism, "--posterior", "1/2", "--repetitions", "0"],
@@ -64,8 +64,6 @@ LAWS: dict[str, list[Arguments]] = {
     "demo": [lambda it: ["--rows", "1000"]],
 }
 """How each is called: all of these calls end well, or refuse by a sentence where REFUSING says so."""
-
-FEW = ["--size", "3", "--repetitions", "2", "--processes", "1", "--seed", "1"]
 
 REFUSING: dict[str, Callable[[Traits], bool]] = {
     "advise": lambda traits: True,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from registered import toys
+from laws.registered import toys
 
 
 @pytest.fixture(scope="module", autouse=True)

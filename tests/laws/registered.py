@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from examples import Example, example
+from laws.examples import Example, example
 from sqlglot import exp
 from toys.aggregate import COUNT_IF
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from registered import MECHANISMS, example_of
+from laws.registered import MECHANISMS, example_of
 
 import scumble
 from scumble.core.channel import Channel

@@ -9,6 +9,8 @@ import scumble
 from scumble.core.errors import InputError, ParameterError
 from scumble.learn import ItemAverage, ReleaseRecommender
 
+pytestmark = pytest.mark.slow
+
 USERS, ITEMS = 30_000, 6
 SCHEMA = [[0, 1, 2], [3, 4, 5]]
 

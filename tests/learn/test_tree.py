@@ -25,6 +25,8 @@ from scumble.learn.counts import Box, sums
 from scumble.learn.source import source
 from scumble.learn.splits import entropy, gini, project
 
+pytestmark = pytest.mark.slow
+
 FEATURES = ["age", "income", "town", "smoker"]
 DOMAINS = {
     "age": {"low": 20, "high": 79},

@@ -90,6 +90,7 @@ def test_upward_protection_does_not_imply_downward():
     assert both >= 1 / 10 - 1e-12
 
 
+@pytest.mark.slow
 def test_the_direct_search_is_the_linear_program():
     rng = np.random.default_rng(4)
     alone = 0

@@ -27,6 +27,7 @@ def averaging_attack(releases: list[scumble.Release], truth: dict[int, str]) -> 
     return sum(votes[p].most_common(1)[0][0] == truth[p] for p in truth) / len(truth)
 
 
+@pytest.mark.slow
 def test_averaging_wins_against_fresh_coins_and_not_against_keyed_ones() -> None:
     """40 releases of 500 people at p = 0.3, m = 10: one release guesses 37%; 40 fresh ones over 95%; 40 keyed ones stay at 37%.
 

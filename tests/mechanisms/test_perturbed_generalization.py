@@ -108,6 +108,7 @@ def test_odds_change_by_no_more_than_is_promised() -> None:
     assert worst <= 2.5
 
 
+@pytest.mark.slow
 def test_the_row_of_a_group_is_drawn_alike() -> None:
     """4,000 draws from a group of four rows of different values that are kept: each is drawn 1,000 times, within 5.5 deviations (1e-7)."""
     coins = Coins.of(Channel(1 - 1e-9, size=4))

@@ -75,6 +75,7 @@ def test_conditions_on_public_columns_come_back(release: scumble.Release, table:
 
 
 @pytest.mark.parametrize("mechanism", ["identity", "swapped"])
+@pytest.mark.slow
 def test_intervals_cover(mechanism: str) -> None:
     """150 publications of 1,000 rows: 95% intervals cover at least 90% (2.8 standard errors; the seeds are fixed) and, for
     swapping an upper bound, up to all.
@@ -118,6 +119,7 @@ def test_the_manifest_says_what_is_promised_and_verify_recomputes_it(table: pa.T
     assert "which does not follow" in restated(release, rho2=0.4).doubts[0]
 
 
+@pytest.mark.slow
 def test_a_small_swapped_table_keeps_its_bound() -> None:
     """n = 10, one rare row: the row's own value is in the pool. 12,000 publications of the codes; false alarm 1e-6."""
     from scumble.core.coins import own_threshold

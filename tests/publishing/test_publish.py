@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 from forged import restated
 from naming import publish_openly
+from tables import DISEASES
 
 import scumble
 from scumble.core.errors import ParameterError, ReleaseError, SchemaError, TableError, UndecidedColumns
 from scumble.privacy.breach import product_limit
 
 Publish = Callable[..., scumble.Release]
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 
 
 def public_rows(table: pa.Table) -> list[tuple[object, ...]]:

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naming import publish_openly
+from tables import DISEASES
 
 import scumble
 from scumble.core.errors import NotEstimable, ParameterError, QueryError
 from scumble.query.compile import compile_query
 from scumble.query.parse import parse
 
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 ATOMS = {
     "disease = 'flu'": lambda t: t["disease"] == "flu",
     "disease IN ('cold', 'hiv')": lambda t: np.isin(t["disease"], ["cold", "hiv"]),

@@ -20,7 +20,6 @@ from scumble.release.records import GuaranteeRecord
 from scumble.release.verify import least_probable, verify
 
 Publish = Callable[..., scumble.Release]
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from naming import publish_openly
+from tables import DISEASES
 
 from scumble.mechanisms import REGISTRY
 
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 ONE: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": DISEASES}}
 TWO: dict[str, Any] = {
     "sensitive": ["disease", "smoker"],

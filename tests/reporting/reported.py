@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from naming import publish_openly
+from tables import DISEASES
 
 import scumble
 
 pytest.importorskip("altair", reason="the page is drawn by altair: pip install 'scumble[report]'")
 
-DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
 N = 1500
 
 

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from reported import made
+from reporting.reported import made
 
 from scumble.reporting import report
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from naming import publish_openly
-from reported import made
+from reporting.reported import made
 
 from scumble.reporting import page
 from scumble.reporting import report as write_report

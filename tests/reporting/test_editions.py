@@ -9,7 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from naming import publish_openly
-from reported import KINDS, made
+from reporting.reported import KINDS, made
 
 import scumble
 from scumble.auditing import audit

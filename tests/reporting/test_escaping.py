@@ -14,6 +14,8 @@ from naming import publish_openly
 from scumble.reporting import report
 from scumble.reporting.figure import svg, text
 
+pytestmark = pytest.mark.slow
+
 EVIL = [
     "<script>alert(1)</script>",
     "\"' onload=alert(1) x='",

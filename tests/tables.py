@@ -1,0 +1,4 @@
+"""What the made-up tables of many tests have in common."""
+
+DISEASES = ["flu", "cold", "asthma", "diabetes", "hiv"]
+"""The values of the sensitive column, the commonest first."""
