@@ -19,7 +19,7 @@ from scumble.spec.spec import Spec
 if TYPE_CHECKING:
     from scumble.engines import Choice
     from scumble.evaluate.forecast import Forecast
-    from scumble.publishing.row_pipeline import Coinage
+    from scumble.publishing.row_pipeline import CoinSource
 
 
 def publish(
@@ -106,9 +106,9 @@ def publish_chosen(
     """Publishes a table by a spec that says what becomes of every column."""
     from scumble.publishing.publish import publish_table  # opening and asking need none of it
 
-    coinage = _coinage(key, id, seed, source)
+    coin_source = _coin_source(key, id, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
-    plan = publish_table(source, spec, folder, coinage, overwrite=overwrite, progress=progress)
+    plan = publish_table(source, spec, folder, coin_source, overwrite=overwrite, progress=progress)
     for warning in plan.warnings:
         warnings.warn(warning, stacklevel=3)
     return Release(folder, read_manifest(folder))  # written this moment: its hashes need no check
@@ -161,9 +161,9 @@ def open(path: str | Path, *more: str | Path, on: str | None = None, engine: "Ch
     return stack(parts) if on is None else join(parts, on)
 
 
-def _coinage(key: Any, id: str | None, seed: int | None, table: Source) -> "Coinage":
+def _coin_source(key: Any, id: str | None, seed: int | None, table: Source) -> "CoinSource":
     from scumble.publishing.keyed import read_key
-    from scumble.publishing.row_pipeline import Coinage
+    from scumble.publishing.row_pipeline import CoinSource
 
     if (key is None) != (id is None):
         raise ParameterError(
@@ -172,7 +172,7 @@ def _coinage(key: Any, id: str | None, seed: int | None, table: Source) -> "Coin
     if id is not None and id not in table.schema.names:
         raise SchemaError(f"the id column {id!r} is not in the table{did_you_mean(id, table.schema.names)}")
     entropy = Entropy.system() if seed is None else Entropy.seeded(seed)
-    return Coinage(entropy, None if key is None else read_key(key), id)
+    return CoinSource(entropy, None if key is None else read_key(key), id)
 
 
 def _temporary() -> str:

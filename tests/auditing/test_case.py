@@ -12,7 +12,7 @@ from naming import publish_openly
 
 from scumble.auditing import audit, case_of
 from scumble.auditing.attacks.corruption import _left_over
-from scumble.auditing.evidence.exhibit import together
+from scumble.auditing.evidence.publication import together
 from scumble.core.errors import SchemaError
 
 ROWS = 20_000
@@ -29,7 +29,7 @@ def test_text_is_held_in_few_bytes(kind: str, tmp_path: Path) -> None:
     pa.csv.write_csv(raw, tmp_path / "raw.csv")
     release = publish_openly(raw, sensitive="disease", domains={"disease": LONG}, retain=0.4, seed=1)
     case = case_of(release, raw if kind == "frame" else tmp_path / f"raw.{kind}")
-    assert case.exhibit.table.nbytes < 9 * ROWS
+    assert case.publication.table.nbytes < 9 * ROWS
     assert case.raw is not None
     assert case.raw.column_names == ["ward"]
     assert case.raw.num_rows == ROWS
@@ -59,9 +59,9 @@ def test_people_who_are_alone_need_nobody_taken_away() -> None:
     found = next(each for each in audit(publish(raw, "uniform", 1), raw) if each.attack == "corruption")
     groups = case.groups
     shares = []
-    for name in case.exhibit.sensitive:
-        size = case.exhibit.manifest.domains[name].size if case.exhibit.manifest else 0
-        args = (groups.published, case.exhibit.codes(name), groups.raw, case.truth(name), size, groups.count)
+    for name in case.publication.sensitive:
+        size = case.publication.manifest.domains[name].size if case.publication.manifest else 0
+        args = (groups.published, case.publication.codes(name), groups.raw, case.truth(name), size, groups.count)
         shares.append(_left_over(*args).sum() / len(raw))
     assert any(found.success == pytest.approx(share, abs=1 / len(raw)) for share in shares)
 

@@ -129,10 +129,10 @@ def test_labels_in_files_of_either_kind(raw: pa.Table, tmp_path: Path, published
 
 def test_what_is_guessed_is_said(raw: pa.Table) -> None:
     case = case_of(raw.append_column("name", pa.array([f"person {i}" for i in range(len(raw))])))
-    assert case.exhibit.quasi == ["age", "sex", "zip", "visits", "job"]
-    assert case.exhibit.sensitive == ["disease"]
-    assert "disease" in case.exhibit.guesses[0]
-    assert not case_of(raw, quasi=["age"], sensitive=["disease"]).exhibit.guesses
+    assert case.publication.quasi == ["age", "sex", "zip", "visits", "job"]
+    assert case.publication.sensitive == ["disease"]
+    assert "disease" in case.publication.guesses[0]
+    assert not case_of(raw, quasi=["age"], sensitive=["disease"]).publication.guesses
 
 
 @pytest.mark.parametrize("how", ["metadata", "path", "pandas index", "dictionary", "folder", "comment"])

@@ -35,7 +35,7 @@ from scumble.auditing.attacks import (
     whole_rows,
 )
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import CROWD, Exhibit, of_release, of_table
+from scumble.auditing.evidence.publication import CROWD, Publication, of_release, of_table
 from scumble.auditing.finding import Finding
 from scumble.auditing.findings import Findings
 from scumble.core.errors import TableError
@@ -49,22 +49,22 @@ Attack = Callable[[Case], Finding | None]
 Progress = Callable[[int, int | None], None]
 
 
-def _of(attack: Callable[[Release, Any], Finding], fits: Callable[[Exhibit], bool]) -> Attack:
+def _of(attack: Callable[[Release, Any], Finding], fits: Callable[[Publication], bool]) -> Attack:
     """An attack on some releases only."""
 
     def fitting(case: Case) -> Finding | None:
-        release = case.exhibit.release
-        return attack(release, case.source) if release is not None and fits(case.exhibit) else None
+        release = case.publication.release
+        return attack(release, case.source) if release is not None and fits(case.publication) else None
 
     return fitting
 
 
-def _of_tuples(exhibit: Exhibit) -> bool:
-    return exhibit.form == "tuples"
+def _of_tuples(publication: Publication) -> bool:
+    return publication.form == "tuples"
 
 
-def _of_samples(exhibit: Exhibit) -> bool:
-    return exhibit.sampled
+def _of_samples(publication: Publication) -> bool:
+    return publication.sampled
 
 
 ATTACKS: list[Attack] = [
@@ -127,14 +127,14 @@ def case_of(
     sensitive: Sequence[str] | None = None,
     k: int = CROWD,
 ) -> Case:
-    """What an audit has before it; `case.exhibit.guesses` says what was guessed."""
-    exhibit = exhibit_of(target, quasi, sensitive, k)
-    if not any(table.num_rows for table in exhibit.tables):
-        raise TableError(f"{exhibit.name!r} has no rows, so there is nothing to attack")
-    if exhibit.release is None:
-        quasi, sensitive = exhibit.quasi, exhibit.sensitive
-    beside = [exhibit_of(other, quasi, sensitive, k) for other in others]
-    return Case(exhibit, None if raw is None else _table(raw), beside)
+    """What an audit has before it; `case.publication.guesses` says what was guessed."""
+    publication = publication_of(target, quasi, sensitive, k)
+    if not any(table.num_rows for table in publication.tables):
+        raise TableError(f"{publication.name!r} has no rows, so there is nothing to attack")
+    if publication.release is None:
+        quasi, sensitive = publication.quasi, publication.sensitive
+    beside = [publication_of(other, quasi, sensitive, k) for other in others]
+    return Case(publication, None if raw is None else _table(raw), beside)
 
 
 def run(case: Case, progress: Progress | None = None) -> list[Finding]:
@@ -149,7 +149,9 @@ def run(case: Case, progress: Progress | None = None) -> list[Finding]:
     return found
 
 
-def exhibit_of(target: Any, quasi: Sequence[str] | None, sensitive: Sequence[str] | None, k: int = CROWD) -> Exhibit:
+def publication_of(
+    target: Any, quasi: Sequence[str] | None, sensitive: Sequence[str] | None, k: int = CROWD
+) -> Publication:
     """A release, or any other published table."""
     if isinstance(target, str | Path):
         path = Path(target)

@@ -7,16 +7,16 @@ from scumble.release import soundness
 
 def coins(case: Case) -> Finding | None:
     """Whether the coins were secret, by the release's own word."""
-    if case.exhibit.manifest is None:
+    if case.publication.manifest is None:
         return None
-    problem = soundness.coins_problem(case.exhibit.manifest)
+    problem = soundness.coins_problem(case.publication.manifest)
     told = problem or "by the manifest the coins were secret: nobody can flip them again"
     return Finding.of_facts("seeded coins", int(bool(problem)), 1, told, "integrity")
 
 
 def claims(case: Case) -> Finding | None:
     """Whether every guarantee, condition and number that the manifest claims follows from its mechanism and coins."""
-    release = case.exhibit.release
+    release = case.publication.release
     if release is None:
         return None
     told = release.doubts[0] if release.doubts else "all that the manifest claims follows from its mechanism and coins"

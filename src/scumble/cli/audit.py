@@ -75,12 +75,12 @@ def _attack(
     format: Format,
 ) -> bool:
     from scumble.auditing import case_of, run
-    from scumble.auditing.evidence.exhibit import CROWD
+    from scumble.auditing.evidence.publication import CROWD
     from scumble.cli.findings import print_findings
     from scumble.cli.progress import progress_bar
 
     case = case_of(target, raw, others, quasi, sensitive, k or CROWD)
-    if case.exhibit.release is not None and (quasi or sensitive or k):
+    if case.publication.release is not None and (quasi or sensitive or k):
         raise ParameterError(
             "a release says itself what its columns are; --quasi, --sensitive and --k are for other tables"
         )

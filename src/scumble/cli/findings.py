@@ -18,12 +18,12 @@ STYLES = {"holds": "green", "open": "yellow", "broken": "bold red"}
 
 def print_findings(case: Case, findings: list[Finding]) -> None:
     """The attacks, by the question that they answer."""
-    out, exhibit = console(), case.exhibit
-    rows = sum(table.num_rows for table in exhibit.tables)
-    by = f"release by {exhibit.mechanism}" if exhibit.release is not None else "table without a manifest"
+    out, publication = console(), case.publication
+    rows = sum(table.num_rows for table in publication.tables)
+    by = f"release by {publication.mechanism}" if publication.release is not None else "table without a manifest"
     scored = "scored by the raw table" if case.source is not None else "without the raw table"
-    out.print(f"{exhibit.name}: {by}, {rows:,} rows, {scored}", style="bold", markup=False)
-    for guess in exhibit.guesses:
+    out.print(f"{publication.name}: {by}, {rows:,} rows, {scored}", style="bold", markup=False)
+    for guess in publication.guesses:
         out.print(f"  {guess}", markup=False)
     for question, heading in QUESTIONS.items():
         chosen = [finding for finding in findings if finding.question == question]

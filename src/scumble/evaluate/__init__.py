@@ -4,7 +4,7 @@ Everything here needs the raw table and is for the publisher's eyes; nothing of 
 """
 
 from scumble.evaluate.advice import Advice
-from scumble.evaluate.advising import advise
+from scumble.evaluate.advisor import advise
 from scumble.evaluate.comparison import Compared, Comparison, compare
 from scumble.evaluate.measured import Measured, measure
 from scumble.evaluate.utility import reconstruction, records

@@ -11,7 +11,7 @@ from scumble.core.parameters import plain
 from scumble.evaluate.foresight import Foreseen
 from scumble.evaluate.measured import percent
 from scumble.evaluate.promise import Met
-from scumble.evaluate.seeker import Offer, told_error
+from scumble.evaluate.search import Offer, told_error
 from scumble.spec.toml import spec_toml
 
 CHOSEN = (

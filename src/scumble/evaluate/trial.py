@@ -16,7 +16,7 @@ from scumble.evaluate.measured import FLOORS, Measured, Truths
 from scumble.evaluate.settings import why_not
 from scumble.evaluate.utility import reconstruction
 from scumble.publishing.publish import publish_table
-from scumble.publishing.row_pipeline import Coinage
+from scumble.publishing.row_pipeline import CoinSource
 from scumble.query.coarse import numbers_in_steps
 from scumble.release.manifest import read_manifest
 from scumble.release.release import Release
@@ -54,7 +54,7 @@ class Bench:
         seed = int(Entropy.seeded(self.seed).stream("trial", number, repetition).integers(1, 32)[0])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the plan's, said once where it was made
-            publish_table(read(self.table), self.specs[number], folder, Coinage(Entropy.seeded(seed)))
+            publish_table(read(self.table), self.specs[number], folder, CoinSource(Entropy.seeded(seed)))
         return Release(folder, read_manifest(folder))
 
 

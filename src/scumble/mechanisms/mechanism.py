@@ -17,7 +17,7 @@ from scumble.spec.spec import Model, NoSettings, Role, Spec
 if TYPE_CHECKING:
     from scumble.evaluate.settings import Setter
     from scumble.publishing.expected_rows import Rows
-    from scumble.publishing.row_pipeline import Job, Printed
+    from scumble.publishing.row_pipeline import Job, Written
     from scumble.sources.source import Source
 
 P = TypeVar("P", bound=Plan)
@@ -75,7 +75,7 @@ class Mechanism(Generic[P]):
     plan: Callable[[Profile, Spec], P]
     derive: Callable[[Facts], Terms]
     """What follows from the public facts of a release; plans make their terms by the same functions."""
-    publish: Callable[["Job"], "Printed"]
+    publish: Callable[["Job"], "Written"]
     settings: type[Model] = NoSettings
     traits: Traits = Traits()
     column_settings: Mapping[str, Role] = field(default_factory=dict)

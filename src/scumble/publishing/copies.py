@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from scumble.core.arrow_types import is_text
 from scumble.forms.records import FormRecord
-from scumble.publishing.row_pipeline import Job, Printed
+from scumble.publishing.row_pipeline import Job, Written
 from scumble.publishing.write import PART_ROWS, file_record, parquet_writer
 from scumble.release.records import ColumnRecord, FileRecord
 
@@ -85,7 +85,7 @@ def _pieces(start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def written_tuples(
     job: Job, columns: list[ColumnRecord], tuples: pa.Table, counts: npt.NDArray[np.int64], record: FormRecord
-) -> Printed:
+) -> Written:
     """A release of one table of tuples, each as often as its count says."""
     files = write_copies(tuples, counts, job.folder, "data")
-    return Printed(files, columns, int(counts.sum()), record)
+    return Written(files, columns, int(counts.sum()), record)

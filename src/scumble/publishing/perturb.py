@@ -13,7 +13,7 @@ from scumble.publishing.keyed import Ids, KeyedCoins
 
 
 class Perturbation(Protocol):
-    """What a press asks for each batch."""
+    """What the pipeline asks for each batch."""
 
     extra: list[str]
     """Columns that are published beyond the table's own."""

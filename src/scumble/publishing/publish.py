@@ -24,7 +24,7 @@ from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.publishing.encode import used_places
 from scumble.publishing.roles import decided
-from scumble.publishing.row_pipeline import Coinage, Job
+from scumble.publishing.row_pipeline import CoinSource, Job
 from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
 from scumble.release.readme import readme
@@ -95,52 +95,58 @@ def distinct_values(table: Source, names: list[str]) -> dict[str, list[Any]]:
 
 
 def publish_table(
-    table: Source, spec: Spec, out: Path, coinage: Coinage, *, overwrite: bool = False, progress: Progress | None = None
+    table: Source,
+    spec: Spec,
+    out: Path,
+    coin_source: CoinSource,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> Plan:
     """Publishes a table into the folder `out` and returns the plan that it followed."""
     try:
-        return _publish(table, spec, out, coinage, overwrite, progress)
+        return _publish(table, spec, out, coin_source, overwrite, progress)
     except NotOnGrid as found:  # in one batch of rows: say how many there are in all
         raise count_gaps((batch.column(0) for batch in table.batches([found.column])), found.column) from None
 
 
 def _publish(
-    table: Source, spec: Spec, out: Path, coinage: Coinage, overwrite: bool, progress: Progress | None
+    table: Source, spec: Spec, out: Path, coin_source: CoinSource, overwrite: bool, progress: Progress | None
 ) -> Plan:
     chosen = find_mechanism(spec.mechanism)
     spec = decided(spec, table)
     demand_free(out, overwrite, table.files)
-    _demand_keyed(chosen, coinage)
+    _demand_keyed(chosen, coin_source)
     found = profile(table, spec)
-    if coinage.key is not None and found.from_data:
+    if coin_source.key is not None and found.from_data:
         raise ParameterError(
             f"coins by key need a declared domain for {found.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
         )
     plan: Plan = chosen.plan(found, spec)
     with whole_folder(out, former_files if overwrite else None) as folder, spilling_into(folder):
-        job = Job(table, spec, found, plan, coinage, folder, progress or (lambda done, of: None))
-        printed = chosen.publish(job)
+        job = Job(table, spec, found, plan, coin_source, folder, progress or (lambda done, of: None))
+        written = chosen.publish(job)
         manifest = Manifest(
             software=f"scumble {__version__}",
             mechanism=plan.mechanism,
-            rows=printed.rows,
-            columns=printed.columns,
-            **records_of(plan.terms if coinage.key is None else under_key(plan.terms)),
-            randomness=_randomness(coinage),
-            files=printed.files,
-            form=printed.form,
+            rows=written.rows,
+            columns=written.columns,
+            **records_of(plan.terms if coin_source.key is None else under_key(plan.terms)),
+            randomness=_randomness(coin_source),
+            files=written.files,
+            form=written.form,
             order="sorted" if chosen.traits.sorted_rows else "shuffled",
         )
         _demand_derived(manifest)
         (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
-        whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *printed.files]})
+        whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *written.files]})
         (folder / NAME).write_text(whole.text(), encoding="utf-8")
     return plan
 
 
-def _demand_keyed(chosen: Mechanism[Any], coinage: Coinage) -> None:
+def _demand_keyed(chosen: Mechanism[Any], coin_source: CoinSource) -> None:
     """A keyed coin belongs to a row: where coins belong to groups, tuples or the whole table, another row changes them all."""
-    if coinage.key is not None and not chosen.traits.keyed_coins:
+    if coin_source.key is not None and not chosen.traits.keyed_coins:
         able = [name for name in names() if find_mechanism(name).traits.keyed_coins]
         raise ParameterError(
             f"coins by key are for {' and '.join(able)}; those of {chosen.name} belong to no single row, so that another row changes them all"
@@ -154,8 +160,8 @@ def _demand_derived(manifest: Manifest) -> None:
         raise InternalError(f"the plan promises what does not follow from its release: {problems[0]}")
 
 
-def _randomness(coinage: Coinage) -> Randomness:
-    keyed = coinage.key is not None
-    if coinage.entropy.secure:
+def _randomness(coin_source: CoinSource) -> Randomness:
+    keyed = coin_source.key is not None
+    if coin_source.entropy.secure:
         return Randomness(source="operating system, AES-256-CTR", secure=True, keyed=keyed)
     return Randomness(source="seeded: INSECURE, for tests only", secure=False, keyed=keyed)

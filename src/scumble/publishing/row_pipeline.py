@@ -24,7 +24,7 @@ from scumble.publishing.encode import Column, NumberColumn, PublicColumn, Sensit
 from scumble.publishing.keyed import Ids
 from scumble.publishing.perturb import Perturbation
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
-from scumble.publishing.write import Shelf
+from scumble.publishing.write import ShuffledFiles
 from scumble.release.records import ChannelRecord, ColumnRecord, FileRecord
 from scumble.sources.source import Source
 from scumble.spec.coarsening import resolved
@@ -39,7 +39,7 @@ WORKERS = max(2, min(8, os.cpu_count() or 2))
 
 
 @dataclass(frozen=True)
-class Coinage:
+class CoinSource:
     """Where the coins of a publication come from."""
 
     entropy: Entropy
@@ -55,7 +55,7 @@ class Job:
     spec: Spec
     profile: Profile
     plan: Plan
-    coinage: Coinage
+    coin_source: CoinSource
     folder: Path
     progress: Progress
 
@@ -66,7 +66,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Printed:
+class Written:
     """What a publisher made: data files, the columns that they have, and how many rows."""
 
     files: list[FileRecord]
@@ -75,13 +75,13 @@ class Printed:
     form: FormRecord
 
 
-class Press:
+class RowPipeline:
     """Publishes row by row, each row through its coins."""
 
     def __init__(self, job: Job, perturbation: Perturbation) -> None:
         self._job = job
         self._perturbation = perturbation
-        self._entropy = job.coinage.entropy
+        self._entropy = job.coin_source.entropy
         self._own: list[PublicColumn | SensitiveColumn] = [
             SensitiveColumn(name, job.profile.domains[name])
             if name in job.profile.domains
@@ -93,20 +93,20 @@ class Press:
         self._fingerprints: list[Any] = []
         self._salt = self._entropy.stream("ids").integers(32, 8).tobytes()
 
-    def run(self, form: RowsRecord = ROWS) -> Printed:
+    def run(self, form: RowsRecord = ROWS) -> Written:
         """The data files and the columns that they have."""
         with ThreadPoolExecutor(WORKERS) as pool:
             rows = self._gather(pool)
             if not rows or self._buckets is None:
                 raise TableError("the table has no rows, so there is nothing to publish")
             self._demand_one_row_each()
-            shelf = Shelf(self._columns, self._buckets, self._entropy, self._job.folder)
-            files, schema = shelf.write(pool, stage(self._job.progress, 1, 2)), shelf.schema()
-        return Printed(files, [self._record(c, schema.field(c.name).type) for c in self._columns], rows, form)
+            writer = ShuffledFiles(self._columns, self._buckets, self._entropy, self._job.folder)
+            files, schema = writer.write(pool, stage(self._job.progress, 1, 2)), writer.schema()
+        return Written(files, [self._record(c, schema.field(c.name).type) for c in self._columns], rows, form)
 
     def _gather(self, pool: ThreadPoolExecutor) -> int:
         names = [column.name for column in self._own]
-        id = self._job.coinage.id
+        id = self._job.coin_source.id
         reading = names if id is None or id in names else [*names, id]
         waiting: deque[Future[list[pa.RecordBatch]]] = deque()
         rows, table, progress = 0, self._job.table, stage(self._job.progress, 0, 2)
@@ -134,7 +134,7 @@ class Press:
         self._buckets.add(parts)
 
     def _ids(self, batch: pa.RecordBatch) -> Ids | None:
-        name = self._job.coinage.id
+        name = self._job.coin_source.id
         if name is None:
             return None
         ids = Ids.of(batch.column(name), name)
@@ -149,7 +149,7 @@ class Press:
         repeated = int((every[1:] == every[:-1]).sum())
         if repeated:
             raise SchemaError(
-                f"{repeated} rows repeat an id of {self._job.coinage.id!r}; keyed coins need one row a person: "
+                f"{repeated} rows repeat an id of {self._job.coin_source.id!r}; keyed coins need one row a person: "
                 "aggregate the table, or use an id of the row"
             )
 

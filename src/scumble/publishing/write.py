@@ -32,7 +32,7 @@ PAGES = {"max_rows_per_page": 1 << 20} if "max_rows_per_page" in inspect.signatu
 """Pages end by their size alone, as in an Arrow that does not limit their rows: readers are a quarter faster."""
 
 
-class Shelf:
+class ShuffledFiles:
     """Writes the rows of filled buckets, each in an order of its own, under a name: `data.parquet`, or `data/part-000.parquet` and so on."""
 
     def __init__(

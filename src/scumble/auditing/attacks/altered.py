@@ -14,9 +14,9 @@ NAME = "altered values"
 
 def attack(case: Case) -> Finding | None:
     """The share of rows with a public value that nobody has in the raw table."""
-    if case.raw is None or not case.exhibit.perturbed:
+    if case.raw is None or not case.publication.perturbed:
         return None
-    rows, altered = case.exhibit.table.num_rows, case.altered
+    rows, altered = case.publication.table.num_rows, case.altered
     hits = int(np.logical_or.reduce(list(altered.values())).sum()) if altered else 0
     told = (
         f"values of {', '.join(map(repr, altered))} are not those of the raw table in {hits:,} rows; attacks go on without"

@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Codes, Exhibit, together
 from scumble.auditing.evidence.law import Law, law_of
+from scumble.auditing.evidence.publication import Codes, Publication, together
 from scumble.auditing.evidence.renewed import renewed
 from scumble.auditing.finding import LEVEL, Finding, Z
 
@@ -33,11 +33,13 @@ Numbers = npt.NDArray[np.float64]
 
 def attack(case: Case) -> Finding | None:
     """The perturbed column that several releases tell most of."""
-    releases = [case.exhibit, *(other for other in case.others if other.perturbed)]
-    if not case.exhibit.perturbed or len(releases) < 2:
+    releases = [case.publication, *(other for other in case.others if other.perturbed)]
+    if not case.publication.perturbed or len(releases) < 2:
         return None
-    names = [n for n in case.exhibit.sensitive if all(_same_domain(n, case.exhibit, other) for other in releases)]
-    quasi = [n for n in case.exhibit.quasi if all(n in other.quasi for other in releases)]
+    names = [
+        n for n in case.publication.sensitive if all(_same_domain(n, case.publication, other) for other in releases)
+    ]
+    quasi = [n for n in case.publication.quasi if all(n in other.quasi for other in releases)]
     rows, people = linked(quasi, [each.table for each in releases], case.raw)
     if not names or len(rows[0]) < FEWEST:
         told = f"{len(rows[0]):,} rows are linked by public columns that all {len(releases)} releases have, too few to average"
@@ -59,7 +61,7 @@ def linked(quasi: list[str], tables: list[pa.Table], raw: pa.Table | None) -> tu
     return (rows, None) if raw is None else (rows[:-1], rows[-1])
 
 
-def _same_domain(name: str, a: Exhibit, b: Exhibit) -> bool:
+def _same_domain(name: str, a: Publication, b: Publication) -> bool:
     ours, theirs = (each.manifest.domains if each.manifest is not None else {} for each in (a, b))
     return name in theirs and theirs[name].values.equals(ours[name].values)
 
@@ -78,7 +80,7 @@ class Look:
         return np.asarray(self.law.share[self.stratum, value] * ((1 - p) * r + p * (self.seen == value)))
 
 
-def _column(case: Case, name: str, releases: list[Exhibit], rows: list[Codes], people: Codes | None) -> Finding:
+def _column(case: Case, name: str, releases: list[Publication], rows: list[Codes], people: Codes | None) -> Finding:
     truth = case.truth(name) if case.raw is not None else None
     looks = [
         Look(law_of(e, name, truth), e.stratum[at], e.codes(name)[at]) for e, at in zip(releases, rows, strict=True)
@@ -107,7 +109,7 @@ def _column(case: Case, name: str, releases: list[Exhibit], rows: list[Codes], p
 
 def _some_fresh(case: Case, looks: list[Look], truth: Codes, told: str) -> Finding | None:
     """Whether some people have fresh coins while most have keyed ones."""
-    error = (1 - LEVEL) / len(case.exhibit.sensitive) / (len(looks) - 1)
+    error = (1 - LEVEL) / len(case.publication.sensitive) / (len(looks) - 1)
     found = [
         judged
         for other in looks[1:]

@@ -22,9 +22,9 @@ from scumble.auditing.evidence.boxes import guessed
 from scumble.auditing.evidence.buckets import Buckets
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.cells import Cells
-from scumble.auditing.evidence.exhibit import Codes, together
 from scumble.auditing.evidence.law import Numbers, law_of
 from scumble.auditing.evidence.parts import Sum, Terms, worst
+from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.finding import LEVEL, Finding
 
 NAME = "corruption"
@@ -37,24 +37,24 @@ TRUE_VALUES = "A table of true values does not protect from those who know the o
 
 def attack(case: Case) -> Finding | None:
     """The sensitive column that corruption helps most with."""
-    exhibit = case.exhibit
-    if exhibit.form == "buckets":
+    publication = case.publication
+    if publication.form == "buckets":
         return _bucket(case)
-    if exhibit.traits.permuted:
-        found = [_swapped(case, name) for name in exhibit.sensitive]
-    elif exhibit.generalized:
-        found = [_box(case, name) for name in exhibit.sensitive if case.raw is not None]
-    elif exhibit.perturbed:
+    if publication.traits.permuted:
+        found = [_swapped(case, name) for name in publication.sensitive]
+    elif publication.generalized:
+        found = [_box(case, name) for name in publication.sensitive if case.raw is not None]
+    elif publication.perturbed:
         if case.raw is None:
             return None
-        found = [_perturbed(case, name) for name in exhibit.sensitive]
+        found = [_perturbed(case, name) for name in publication.sensitive]
     else:
-        found = [_true_values(case, name) for name in exhibit.sensitive if exhibit.manifest is None]
+        found = [_true_values(case, name) for name in publication.sensitive if publication.manifest is None]
     return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
 
 
 def _bucket(case: Case) -> Finding:
-    buckets = Buckets.of(case.exhibit)
+    buckets = Buckets.of(case.publication)
     told = f"{buckets.name}: what is left of a bucket when the values of all its other rows are taken away; without them the best guess is right in 1/l"
     return Finding(
         NAME,
@@ -64,14 +64,14 @@ def _bucket(case: Case) -> Finding:
         1.0,
         told,
         "inference",
-        case.exhibit.says("corruption", "corruption_of_buckets"),
+        case.publication.says("corruption", "corruption_of_buckets"),
     )
 
 
 def _true_values(case: Case, name: str) -> Finding:
     """Counted: who has others with the same public values gets theirs taken away, and one is left."""
-    (group,), count = together(case.exhibit.quasi, case.exhibit.table)
-    (value,), size = together([name], case.exhibit.table)
+    (group,), count = together(case.publication.quasi, case.publication.table)
+    (value,), size = together([name], case.publication.table)
     first, _, _ = Cells(group, value, size).two_largest(count)
     guess = float(first.sum()) / max(1, len(group))
     told = f"{name}: what is left of the rows with a person's public values when those of all others are taken away, if the table's values are true; the best guess without is right in {guess:.2%}"
@@ -80,12 +80,12 @@ def _true_values(case: Case, name: str) -> Finding:
 
 def _swapped(case: Case, name: str) -> Finding:
     """All rows are one group, and what is left of it is the person's."""
-    exhibit = case.exhibit
+    publication = case.publication
     truth = case.truth(name) if case.raw is not None else None
-    law = law_of(exhibit, name, truth)
+    law = law_of(publication, name, truth)
     share = 1.0
     if truth is not None:
-        seen = exhibit.codes(name)
+        seen = publication.codes(name)
         share = _left_over(np.zeros_like(seen), seen, np.zeros_like(truth), truth, len(law.prior), 1).sum() / len(truth)
     told = f"{name}: what is left of the whole column when the values of all others in the table are taken away, because its counts are the true ones; a known row gives {law.face_value:.2%} at face value"
     return Finding(
@@ -96,23 +96,23 @@ def _swapped(case: Case, name: str) -> Finding:
         share,
         told,
         "inference",
-        exhibit.says("corruption", "corruption_of_buckets"),
+        publication.says("corruption", "corruption_of_buckets"),
     )
 
 
 def _perturbed(case: Case, name: str) -> Finding:
-    exhibit, truth = case.exhibit, case.truth(name)
-    law = law_of(exhibit, name, truth)
+    publication, truth = case.publication, case.truth(name)
+    law = law_of(publication, name, truth)
     hits, size, by_others = _by_group(case, name, truth, len(law.prior))
     share = np.maximum(law.face_value, by_others / np.maximum(size, 1))
     small = size <= SMALL
     part = replace(_of_groups(hits[small], size[small], share[small]), of=f" in groups of at most {SMALL}")
-    found = worst(_of_groups(hits, size, share), [part], (1 - LEVEL) / 2 / len(exhibit.sensitive))
+    found = worst(_of_groups(hits, size, share), [part], (1 - LEVEL) / 2 / len(publication.sensitive))
     told = (
         f"{name}: {found.people:,} people{found.of}, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
         f"that or the most frequent value of the others {found.expected:.2%}"
     )
-    uncovered = exhibit.says("not_most_others") if case.exhibit.sampled else ""
+    uncovered = publication.says("not_most_others") if case.publication.sampled else ""
     return Finding(NAME, found.success, found.expected, *found.ends, told, "inference", uncovered)
 
 
@@ -123,12 +123,12 @@ def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> Sum:
 
 def _by_group(case: Case, name: str, truth: Codes, values: int) -> tuple[Numbers, Numbers, Numbers]:
     """Of each group how many of its people are guessed right, how many there are, and how many have the most frequent value of the others."""
-    groups, seen = case.groups, case.exhibit.codes(name)
+    groups, seen = case.groups, case.publication.codes(name)
     crowded = ~((groups.rows == 1) & (groups.people == 1))
     number, count = np.cumsum(crowded) - 1, int(crowded.sum())
     ours, theirs = crowded[groups.published], crowded[groups.raw]
     published, raw = number[groups.published[ours]], number[groups.raw[theirs]]
-    weights = _scaled(case)[ours] if case.exhibit.sampled else None
+    weights = _scaled(case)[ours] if case.publication.sampled else None
     hits = _left_over(published, seen[ours], raw, truth[theirs], values, count, weights)
     largest, second, _ = Cells(raw, truth[theirs], values).two_largest(count)
     people, rows = case.known
@@ -142,15 +142,15 @@ def _by_group(case: Case, name: str, truth: Codes, values: int) -> tuple[Numbers
 
 def _scaled(case: Case) -> Numbers:
     """What each sampled row stands for: the people of its group, by its sampled rows."""
-    groups, weights = case.groups, case.exhibit.weights
+    groups, weights = case.groups, case.publication.weights
     rows = np.bincount(groups.published, weights=weights, minlength=groups.count)
     return np.asarray(weights * (groups.people / np.where(rows > 0, rows, 1))[groups.published])
 
 
 def _box(case: Case, name: str) -> Finding:
     truth = case.truth(name)
-    law = law_of(case.exhibit, name, truth)
-    found = guessed(case.boxes, truth, case.exhibit.codes(name), law, (1 - LEVEL) / 2, known=True)
+    law = law_of(case.publication, name, truth)
+    found = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=True)
     told = f"{name}: whoever knows the true values of all others in a person's box; the channel of the manifest lets {found.expected:.2%} of {found.people:,} people be guessed right"
     return Finding(NAME, found.success, found.expected, *found.ends, told)
 

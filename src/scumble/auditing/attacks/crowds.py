@@ -7,7 +7,7 @@ are re-identified with a probability above 1/k by whoever knows their quasi-iden
 import numpy as np
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import together
+from scumble.auditing.evidence.publication import together
 from scumble.auditing.finding import Finding
 
 NAME = "crowds"
@@ -15,16 +15,16 @@ NAME = "crowds"
 
 def attack(case: Case) -> Finding | None:
     """The share of rows in classes of fewer than k."""
-    exhibit = case.exhibit
-    if exhibit.generalized:
+    publication = case.publication
+    if publication.generalized:
         return _boxes(case)
-    if exhibit.manifest is not None or not exhibit.quasi:
+    if publication.manifest is not None or not publication.quasi:
         return None
-    (number,), _ = together(exhibit.quasi, exhibit.table)
+    (number,), _ = together(publication.quasi, publication.table)
     size = np.bincount(number)
-    small = size[(size > 0) & (size < exhibit.k)]
+    small = size[(size > 0) & (size < publication.k)]
     told = (
-        f"{int(small.sum()):,} of {len(number):,} rows are in {len(small):,} classes of fewer than {exhibit.k}; "
+        f"{int(small.sum()):,} of {len(number):,} rows are in {len(small):,} classes of fewer than {publication.k}; "
         f"the smallest class has {int(size[size > 0].min(initial=len(number)))}"
     )
     return Finding.of_facts(NAME, int(small.sum()), len(number), told, "singling out")
@@ -32,11 +32,11 @@ def attack(case: Case) -> Finding | None:
 
 def _boxes(case: Case) -> Finding:
     """Boxes that say themselves that they have fewer than k people, or that the raw table fills otherwise than they say."""
-    exhibit = case.exhibit
-    assert exhibit.manifest is not None
-    said = exhibit.table.column(exhibit.manifest.role("size")).to_numpy()
-    small = said < exhibit.k
-    told = f"{int(small.sum()):,} of {len(said):,} boxes say that they have fewer than {exhibit.k} people; the smallest has {int(said.min(initial=len(said)))}"
+    publication = case.publication
+    assert publication.manifest is not None
+    said = publication.table.column(publication.manifest.role("size")).to_numpy()
+    small = said < publication.k
+    told = f"{int(small.sum()):,} of {len(said):,} boxes say that they have fewer than {publication.k} people; the smallest has {int(said.min(initial=len(said)))}"
     if case.raw is not None:
         people = np.bincount(case.boxes[case.boxes >= 0], minlength=len(said))
         wrong, outside = people != said, int((case.boxes < 0).sum())

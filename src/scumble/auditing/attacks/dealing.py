@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Codes
 from scumble.auditing.evidence.guessing import true_values
 from scumble.auditing.evidence.parts import Sum, columns_of, frequent, worst
+from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.finding import LEVEL, Finding
 
 NAME = "sub-tables"
@@ -30,19 +30,19 @@ MOST_VALUES = 20
 
 def attack(case: Case) -> Finding | None:
     """The rows of which the sub-table is told best by what is not to tell it."""
-    exhibit = case.exhibit
-    if case.raw is None or exhibit.release is None or len(exhibit.release.strata) < 2:
+    publication = case.publication
+    if case.raw is None or publication.release is None or len(publication.release.strata) < 2:
         return None
-    (name,) = exhibit.sensitive
+    (name,) = publication.sensitive
     place, rows = case.known
-    x, z = case.truth(name)[place], exhibit.stratum[rows]
+    x, z = case.truth(name)[place], publication.stratum[rows]
     if not len(rows):
         return None
     true = true_values(case, name)
     parts = _by_place(x, z, place)
     twentieth = place * PLACES // max(1, case.raw.num_rows)
     parts += _by_column(x, z, twentieth, lambda code: f"place in the source = part {code + 1} of {PLACES}", true)
-    for codes, named in columns_of(exhibit.table, exhibit.quasi):
+    for codes, named in columns_of(publication.table, publication.quasi):
         parts += _by_column(x, z, codes[rows], named, true)
     found = worst(parts[0], parts[1:], (1 - LEVEL) / 2)
     told = f"{found.success:.2%} of the {found.people:,} {found.of}, where random dealing gives {found.expected:.2%} ({len(parts):,} looked at, {len(rows):,} rows are known)"

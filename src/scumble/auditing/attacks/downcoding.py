@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from scumble.auditing.attacks.generalized import BETWEEN, coded, members, number_of, recoded
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Codes, together
 from scumble.auditing.evidence.parts import Sum, worst
+from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.finding import LEVEL, Finding
 
 NAME = "downcoding"
@@ -36,19 +36,19 @@ Flags = npt.NDArray[np.bool_]
 
 def attack(case: Case) -> Finding | None:
     """How many statements about classes are true."""
-    exhibit, raw = case.exhibit, case.raw
-    if exhibit.manifest is not None or raw is None or not raw.num_rows:
+    publication, raw = case.publication, case.raw
+    if publication.manifest is not None or raw is None or not raw.num_rows:
         return None
-    names = [name for name in exhibit.quasi if recoded(exhibit.table.column(name), raw.column(name))]
+    names = [name for name in publication.quasi if recoded(publication.table.column(name), raw.column(name))]
     if not names:
         return None
-    (number,), count = together(exhibit.quasi, exhibit.table)
+    (number,), count = together(publication.quasi, publication.table)
     one = np.zeros(count, dtype=np.int64)
     one[number] = np.arange(len(number))
-    different = max(len(raw.column(name).unique()) for name in exhibit.quasi)
+    different = max(len(raw.column(name).unique()) for name in publication.quasi)
     looked_at = max(1, min(MOST_CLASSES, MOST_READ // different))
     classes = one[np.unique(np.linspace(0, count - 1, looked_at).astype(np.int64))]
-    columns = {name: Column(exhibit.table.column(name), raw.column(name), classes) for name in exhibit.quasi}
+    columns = {name: Column(publication.table.column(name), raw.column(name), classes) for name in publication.quasi}
     chances: list[float] = []
     hits = 0
     for place in range(len(classes)):

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Codes, together
+from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.finding import Finding
 
 NAME = "duplicates"
@@ -23,23 +23,23 @@ FEWEST = 20
 
 def attack(case: Case) -> Finding | None:
     """The share of published rows that are copies, as far as they show it."""
-    exhibit = case.exhibit
-    if exhibit.form == "tuple_set":
-        return _set(exhibit.table)
-    if exhibit.manifest is not None and (exhibit.manifest.role("copies") or len(exhibit.tables) > 1):
+    publication = case.publication
+    if publication.form == "tuple_set":
+        return _set(publication.table)
+    if publication.manifest is not None and (publication.manifest.role("copies") or len(publication.tables) > 1):
         return None
-    table = exhibit.table
-    names = [name for name in table.column_names if exhibit.manifest is None or name not in ("weight", "subtable")]
-    if exhibit.form == "buckets":
-        names = exhibit.quasi  # buckets are filled evenly, and their number would make every count the same
+    table = publication.table
+    names = [name for name in table.column_names if publication.manifest is None or name not in ("weight", "subtable")]
+    if publication.form == "buckets":
+        names = publication.quasi  # buckets are filled evenly, and their number would make every count the same
     factor = _common(_counts(table, names))
-    if exhibit.perturbed and not exhibit.sampled:
-        factor = max(factor, _common(_counts(table, exhibit.quasi)))  # copies with coins of their own
+    if publication.perturbed and not publication.sampled:
+        factor = max(factor, _common(_counts(table, publication.quasi)))  # copies with coins of their own
     rows = table.num_rows
     copies = rows - rows // factor
     told = f"every record is there {factor} times" if factor > 1 else "records do not stand a fixed number of times"
     beyond = 0
-    if case.scored and not exhibit.traits.adds_rows:
+    if case.scored and not publication.traits.adds_rows:
         groups = case.groups
         beyond = int(np.maximum(groups.rows - groups.people, 0)[groups.people > 0].sum())
         told += f"; {beyond:,} rows are beyond the number of people who have their public values"

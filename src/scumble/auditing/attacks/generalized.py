@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Codes, together
+from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.finding import Finding
 from scumble.core.arrow_types import decoded
 
@@ -39,16 +39,16 @@ Fits = Callable[[Any], bool]
 
 def attack(case: Case) -> Finding | None:
     """The share of people whom fewer than k published rows fit."""
-    exhibit, raw = case.exhibit, case.raw
-    if exhibit.manifest is not None or raw is None or not exhibit.quasi or not raw.num_rows:
+    publication, raw = case.publication, case.raw
+    if publication.manifest is not None or raw is None or not publication.quasi or not raw.num_rows:
         return None
-    if not any(recoded(exhibit.table.column(name), raw.column(name)) for name in exhibit.quasi):
+    if not any(recoded(publication.table.column(name), raw.column(name)) for name in publication.quasi):
         return None
     people = raw.take(pa.array(np.unique(np.linspace(0, raw.num_rows - 1, LOOKED_AT).astype(np.int64))))
-    fitting = _fitting(exhibit.table.select(exhibit.quasi), people)
-    hits = int(((fitting > 0) & (fitting < exhibit.k)).sum())
+    fitting = _fitting(publication.table.select(publication.quasi), people)
+    hits = int(((fitting > 0) & (fitting < publication.k)).sum())
     told = (
-        f"of {len(people):,} people {hits:,} fit fewer than {exhibit.k} published rows ({int((fitting == 1).sum()):,} exactly one); "
+        f"of {len(people):,} people {hits:,} fit fewer than {publication.k} published rows ({int((fitting == 1).sum()):,} exactly one); "
         f"{int((fitting == 0).sum()):,} fit none, being suppressed or labelled in a way that is not understood"
     )
     return Finding.of_share(NAME, hits, len(people), 0.0, told, "singling out")

@@ -8,7 +8,7 @@ import numpy as np
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.cells import Cells
-from scumble.auditing.evidence.exhibit import together
+from scumble.auditing.evidence.publication import together
 from scumble.auditing.finding import Finding
 
 NAME = "homogeneity"
@@ -16,15 +16,15 @@ NAME = "homogeneity"
 
 def attack(case: Case) -> Finding | None:
     """The sensitive column that most people give away together."""
-    if case.exhibit.manifest is not None or not case.exhibit.quasi:
+    if case.publication.manifest is not None or not case.publication.quasi:
         return None
-    found = [_column(case, name) for name in case.exhibit.sensitive]
+    found = [_column(case, name) for name in case.publication.sensitive]
     return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
 
 
 def _column(case: Case, name: str) -> Finding:
-    table = case.exhibit.table
-    (group,), count = together(case.exhibit.quasi, table)
+    table = case.publication.table
+    (group,), count = together(case.publication.quasi, table)
     (value,), size = together([name], table)
     first, second, whose = Cells(group, value, size).two_largest(count)
     alike = (first >= 2) & (second == 0)

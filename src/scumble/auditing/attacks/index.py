@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.digests import digest_of_numbers
-from scumble.auditing.evidence.exhibit import Codes, together
+from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.evidence.readings import Numbers, readings
 from scumble.auditing.finding import Finding, Z
 from scumble.core.arrow_types import decoded, is_text
@@ -41,11 +41,11 @@ STEADY = 0.9
 
 def attack(case: Case) -> Finding | None:
     """The first column that gives the source's order away."""
-    table = case.exhibit.table
-    if table.num_rows < FEWEST or case.exhibit.form in ("tuples", "tuple_set"):
+    table = case.publication.table
+    if table.num_rows < FEWEST or case.publication.form in ("tuples", "tuple_set"):
         return None
-    manifest = case.exhibit.manifest
-    names = [n for n in table.column_names if n not in case.exhibit.sensitive]
+    manifest = case.publication.manifest
+    names = [n for n in table.column_names if n not in case.publication.sensitive]
     if manifest is not None:
         names = [column.name for column in manifest.columns if column.role == "public"]
     for name in names:
@@ -56,8 +56,8 @@ def attack(case: Case) -> Finding | None:
 
 def _numbered(case: Case, name: str) -> str | None:
     """How a column gives the order away."""
-    column = decoded(case.exhibit.table.column(name))
-    (codes,), count = together([name], case.exhibit.table)
+    column = decoded(case.publication.table.column(name))
+    (codes,), count = together([name], case.publication.table)
     different = count / len(codes)
     if different < (READ if is_text(column.type) else DIFFERENT) or column.null_count:
         return None
@@ -130,9 +130,9 @@ def _orders_raw(case: Case, name: str) -> str | None:
 
 def _follows_raw(case: Case, name: str, codes: Codes) -> str | None:
     """A column that the publisher added, and that rises or falls with the place in the raw table."""
-    others = [n for n in case.exhibit.quasi if n != name]
+    others = [n for n in case.publication.quasi if n != name]
     assert case.raw is not None
-    (published, raw), count = together(others, case.exhibit.table, case.raw)
+    (published, raw), count = together(others, case.publication.table, case.raw)
     rows, people = np.bincount(published, minlength=count), np.bincount(raw, minlength=count)
     place = np.zeros(count)
     place[raw] = np.arange(len(raw))

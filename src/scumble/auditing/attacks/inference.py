@@ -19,9 +19,9 @@ from scumble.auditing.evidence.boxes import guessed
 from scumble.auditing.evidence.buckets import Buckets
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.cells import Cells
-from scumble.auditing.evidence.exhibit import together
 from scumble.auditing.evidence.guessing import in_known_rows
 from scumble.auditing.evidence.law import Law, law_of
+from scumble.auditing.evidence.publication import together
 from scumble.auditing.finding import LEVEL, Finding
 
 NAME = "inference"
@@ -29,26 +29,28 @@ NAME = "inference"
 
 def attack(case: Case) -> Finding | None:
     """The sensitive column that is guessed best, against its baseline."""
-    exhibit = case.exhibit
-    if exhibit.form == "buckets":
+    publication = case.publication
+    if publication.form == "buckets":
         return _bucket(case)
-    if exhibit.generalized and case.raw is not None:
+    if publication.generalized and case.raw is not None:
         return _box(case)
-    if exhibit.manifest is not None and not exhibit.perturbed:
+    if publication.manifest is not None and not publication.perturbed:
         return None
-    one = _perturbed if exhibit.perturbed else _plain
-    return max((one(case, n) for n in exhibit.sensitive), key=lambda found: found.low - found.baseline, default=None)
+    one = _perturbed if publication.perturbed else _plain
+    return max(
+        (one(case, n) for n in publication.sensitive), key=lambda found: found.low - found.baseline, default=None
+    )
 
 
 def _perturbed(case: Case, name: str) -> Finding:
     if case.raw is None:
-        law = law_of(case.exhibit, name)
+        law = law_of(case.publication, name)
         rate = law.success()
         told = f"{name}: expected of the likeliest value behind each row, by the channel and the reconstructed distribution; {_prior(law)}"
         return Finding(NAME, rate, rate, rate, rate, told)
     truth = case.truth(name)
-    law = law_of(case.exhibit, name, truth)
-    error = (1 - LEVEL) / 2 / len(case.exhibit.sensitive)
+    law = law_of(case.publication, name, truth)
+    error = (1 - LEVEL) / 2 / len(case.publication.sensitive)
     found = in_known_rows(case, name, truth, law, law.guesses(), error, otherwise=int(law.prior.argmax()))
     where = f" with {found.of}" if found.of else ""
     told = f"{name}: measured on {found.people:,} people{where}; the channel of the manifest lets the guess be right in {found.expected:.2%}, and {_prior(law)}"
@@ -61,7 +63,7 @@ def _prior(law: Law) -> str:
 
 def _bucket(case: Case) -> Finding:
     """The first of the most frequent values of a bucket, for every row of it; of people whose rows were left out nothing was promised or told."""
-    buckets = Buckets.of(case.exhibit)
+    buckets = Buckets.of(case.publication)
     promised = 1 / buckets.diversity
     told = f"{buckets.name}: the most frequent value in the bucket of a row with the person's public values; 1/l = {promised:.2%} is promised"
     if case.raw is None:
@@ -80,10 +82,10 @@ def _bucket(case: Case) -> Finding:
 
 def _box(case: Case) -> Finding:
     """By the value of the box that a person lies in."""
-    (name,) = case.exhibit.sensitive
+    (name,) = case.publication.sensitive
     truth = case.truth(name)
-    law = law_of(case.exhibit, name, truth)
-    found = guessed(case.boxes, truth, case.exhibit.codes(name), law, (1 - LEVEL) / 2, known=False)
+    law = law_of(case.publication, name, truth)
+    found = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=False)
     told = f"{name}: measured on {found.people:,} people by the value of their box; the channel of the manifest lets the guess be right in {found.expected:.2%}, and {_prior(law)}"
     return Finding(NAME, found.success, found.expected, *found.ends, told)
 
@@ -91,8 +93,8 @@ def _box(case: Case) -> Finding:
 def _plain(case: Case, name: str) -> Finding:
     """The most frequent value of rows with the same public values, with and without the person's own row."""
     scored = case.scored
-    tables: list[pa.Table] = [case.exhibit.table, case.raw] if scored else [case.exhibit.table]
-    groups, count = together(case.exhibit.quasi, *tables)
+    tables: list[pa.Table] = [case.publication.table, case.raw] if scored else [case.publication.table]
+    groups, count = together(case.publication.quasi, *tables)
     values, size = together([name], *tables)
     first, second, whose = Cells(groups[0], values[0], size).two_largest(count)
     group, value = groups[-1], values[-1]
@@ -105,7 +107,7 @@ def _plain(case: Case, name: str) -> Finding:
     known = float((value == overall).mean()) if len(value) else 0.0
     without = float(left_out.mean()) if len(value) else 0.0
     told = (
-        f"{name}: the most frequent value among rows with the same {len(case.exhibit.quasi)} known columns, scored by the "
+        f"{name}: the most frequent value among rows with the same {len(case.publication.quasi)} known columns, scored by the "
         f"{'raw table' if scored else 'table itself'}; {without:.2%} where a person's own row is left out, {known:.2%} by the most frequent value of all"
     )
     return Finding.of_share(NAME, int((guess == value).sum()), len(value), max(without, known), told)

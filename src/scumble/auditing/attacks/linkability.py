@@ -6,7 +6,7 @@ A row is matched to a random one with the same public values; of n alike that is
 import numpy as np
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Exhibit, together
+from scumble.auditing.evidence.publication import Publication, together
 from scumble.auditing.finding import Finding, wilson
 
 NAME = "linkability"
@@ -14,11 +14,11 @@ NAME = "linkability"
 
 def attack(case: Case) -> Finding | None:
     """The other release that is matched best; none where no other one has a public column of this one."""
-    found = [made for other in case.others if (made := _public(case.exhibit, other)) is not None]
+    found = [made for other in case.others if (made := _public(case.publication, other)) is not None]
     return max(found, key=lambda finding: finding.success, default=None)
 
 
-def _public(ours: Exhibit, theirs: Exhibit) -> Finding | None:
+def _public(ours: Publication, theirs: Publication) -> Finding | None:
     quasi = [name for name in ours.quasi if name in theirs.table.column_names]
     if not quasi:
         return None

@@ -8,7 +8,7 @@ import numpy as np
 
 from scumble.auditing.attacks.averaging import FEWEST, linked
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Codes, Exhibit, together
+from scumble.auditing.evidence.publication import Codes, Publication, together
 from scumble.auditing.finding import Finding, wilson
 
 NAME = "linkability by values"
@@ -16,11 +16,11 @@ NAME = "linkability by values"
 
 def attack(case: Case) -> Finding | None:
     """The other release that is matched best."""
-    found = [each for other in case.others if (each := _values(case.exhibit, other)) is not None]
+    found = [each for other in case.others if (each := _values(case.publication, other)) is not None]
     return max(found, key=lambda finding: finding.success - finding.baseline, default=None)
 
 
-def _values(ours: Exhibit, theirs: Exhibit) -> Finding | None:
+def _values(ours: Publication, theirs: Publication) -> Finding | None:
     """Expected, not measured: which row is whose is not known."""
     quasi = [name for name in ours.quasi if name in theirs.table.column_names]
     names = [name for name in ours.sensitive if name in theirs.sensitive]

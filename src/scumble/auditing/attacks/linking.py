@@ -10,7 +10,7 @@ others like it, nobody is pointed at.
 import numpy as np
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import together
+from scumble.auditing.evidence.publication import together
 from scumble.auditing.finding import Finding
 
 NAME = "linking"
@@ -18,23 +18,23 @@ NAME = "linking"
 
 def attack(case: Case) -> Finding | None:
     """How many people are singled out by the columns that an attacker may know."""
-    exhibit = case.exhibit
-    if not exhibit.quasi:
+    publication = case.publication
+    if not publication.quasi:
         return None
-    if exhibit.of_nobody:
+    if publication.of_nobody:
         told = "every tuple of the domain may be published, whether anybody has it or not: a row that fits one person points at nobody"
-        return Finding.of_facts(NAME, 0, exhibit.table.num_rows, told, "singling out")
-    uncovered = exhibit.says("singling_out")
-    if len(exhibit.tables) == 1 and case.scored:
+        return Finding.of_facts(NAME, 0, publication.table.num_rows, told, "singling out")
+    uncovered = publication.says("singling_out")
+    if len(publication.tables) == 1 and case.scored:
         groups = case.groups
         hits, people = int(((groups.rows == 1) & (groups.people > 0)).sum()), len(groups.raw)
-        told = f"{hits:,} of {people:,} people are found as the one row that has their {_known(exhibit.quasi)}"
+        told = f"{hits:,} of {people:,} people are found as the one row that has their {_known(publication.quasi)}"
         return Finding.of_facts(NAME, hits, people, told, "singling out", uncovered)
     alone = rows = 0
-    for table in exhibit.tables:
-        (number,), _ = together([name for name in exhibit.quasi if name in table.column_names], table)
+    for table in publication.tables:
+        (number,), _ = together([name for name in publication.quasi if name in table.column_names], table)
         alone, rows = alone + int((np.bincount(number) == 1).sum()), rows + len(number)
-    told = f"{alone:,} of {rows:,} rows are alone with their {_known(exhibit.quasi)}"
+    told = f"{alone:,} of {rows:,} rows are alone with their {_known(publication.quasi)}"
     return Finding.of_facts(NAME, alone, rows, told, "singling out", uncovered)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Codes
 from scumble.auditing.evidence.parts import Sum, Terms, columns_of, worst
+from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.finding import LEVEL, Finding
 from scumble.core.domain import Domain
 from scumble.forms.tuple_set.record import TupleSetRecord
@@ -19,13 +19,13 @@ from scumble.forms.tuple_set.record import TupleSetRecord
 
 def attack(case: Case) -> Finding | None:
     """True tuples that are there, and made-up ones that are not."""
-    assert case.exhibit.manifest is not None
-    record = case.exhibit.manifest.form
+    assert case.publication.manifest is not None
+    record = case.publication.manifest.form
     if case.raw is None or not isinstance(record, TupleSetRecord):
         return None
-    columns = case.exhibit.manifest.columns
+    columns = case.publication.manifest.columns
     domains = {c.name: record.domains[c.name].domain(c.type) for c in columns}
-    published, raw = (_tuples(table, domains) for table in (case.exhibit.table, case.raw))
+    published, raw = (_tuples(table, domains) for table in (case.publication.table, case.raw))
     hits = np.isin(raw, published)
     chance = np.full(len(raw), record.alpha + record.beta)
     terms = Terms.of_chances(hits, chance)

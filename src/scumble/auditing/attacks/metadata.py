@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Exhibit, parquet_files
 from scumble.auditing.evidence.layout import stray_bytes
+from scumble.auditing.evidence.publication import Publication, parquet_files
 from scumble.auditing.finding import Finding
 from scumble.publishing.encode import used_places
 from scumble.release.manifest import NAME as MANIFEST
@@ -30,11 +30,11 @@ TEXT = (".csv", ".tsv", ".txt", ".gz", ".zst")
 
 def attack(case: Case) -> Finding | None:
     """How much of the files tells something that their rows do not."""
-    files = case.exhibit.files
+    files = case.publication.files
     if not files:
         return None
     found = {path: list(_told(path)) for path in files}
-    more = [*_words(case.exhibit), *_strangers(case.exhibit)]
+    more = [*_words(case.publication), *_strangers(case.publication)]
     telling = sum(bool(each) for each in found.values()) + len(more)
     said = [text for each in found.values() for text in each] + more
     detail = "; ".join(said[:3]) + (f"; and {len(said) - 3} more" if len(said) > 3 else "")
@@ -138,11 +138,11 @@ def _below(a: Any, b: Any) -> bool:
     )
 
 
-def _words(exhibit: Exhibit) -> Iterator[str]:
+def _words(publication: Publication) -> Iterator[str]:
     """Words that stand in the dictionary of a text column and in no row; those of a declared domain are public anyway."""
     held: dict[str, set[Any]] = {}
     used: dict[str, set[Any]] = {}
-    for path, file in parquet_files(exhibit.files):
+    for path, file in parquet_files(publication.files):
         text = [f.name for f in file.schema_arrow if pa.types.is_string(f.type) or pa.types.is_dictionary(f.type)]
         for batch in pq.ParquetFile(path, read_dictionary=text).iter_batches(1 << 20, columns=text):
             for name, column in zip(text, batch.columns, strict=True):
@@ -151,7 +151,7 @@ def _words(exhibit: Exhibit) -> Iterator[str]:
                     used.setdefault(name, set()).update(
                         column.dictionary.take(pa.array(used_places(column))).to_pylist()
                     )
-    domains = exhibit.manifest.domains if exhibit.manifest is not None else {}
+    domains = publication.manifest.domains if publication.manifest is not None else {}
     for name, words in held.items():
         declared = set(domains[name].values.fill_null("").to_pylist()) if name in domains else set()
         unused = words - used[name] - declared
@@ -159,11 +159,11 @@ def _words(exhibit: Exhibit) -> Iterator[str]:
             yield f"the dictionary of {name!r} has {len(unused):,} words that no row has"
 
 
-def _strangers(exhibit: Exhibit) -> Iterator[str]:
-    if exhibit.release is None:
+def _strangers(publication: Publication) -> Iterator[str]:
+    if publication.release is None:
         return
-    listed = {MANIFEST, *(file.path for file in exhibit.release.manifest.files)}
-    for path in sorted(exhibit.release.path.rglob("*")):
-        inside = path.relative_to(exhibit.release.path).as_posix()
+    listed = {MANIFEST, *(file.path for file in publication.release.manifest.files)}
+    for path in sorted(publication.release.path.rglob("*")):
+        inside = path.relative_to(publication.release.path).as_posix()
         if path.is_file() and inside not in listed:
             yield f"{inside!r} lies in the release and is not in its manifest"

@@ -19,7 +19,7 @@ from scipy.stats import norm
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.cells import Cells
-from scumble.auditing.evidence.exhibit import Codes, together
+from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.finding import LEVEL, Finding
 
 NAME = "order"
@@ -38,11 +38,11 @@ LONG = 10
 
 def attack(case: Case) -> Finding | None:
     """The strongest sign of an order that is not random."""
-    if case.exhibit.manifest is not None and case.exhibit.manifest.order == "sorted" and _by_value(case):
+    if case.publication.manifest is not None and case.publication.manifest.order == "sorted" and _by_value(case):
         told = "rows are in the order of their values, copies side by side, which tells nothing that they do not"
         return Finding(NAME, 0.5, 0.5, 0.5, 0.5, told, "integrity")
-    found = [each for table in case.exhibit.tables if table.num_rows > 2 for each in _signs(table)]
-    if len(case.exhibit.tables) == 1 and case.scored and case.exhibit.table.num_rows > 2:
+    found = [each for table in case.publication.tables if table.num_rows > 2 for each in _signs(table)]
+    if len(case.publication.tables) == 1 and case.scored and case.publication.table.num_rows > 2:
         found += _against_raw(case)
     if not found:
         return None
@@ -56,7 +56,7 @@ def attack(case: Case) -> Finding | None:
 
 def _by_value(case: Case) -> bool:
     """Whether equal rows lie together in every table, as where tuples are written one after the other."""
-    for table in case.exhibit.tables:
+    for table in case.publication.tables:
         (number,), count = together(table.column_names, table)
         if int((np.diff(number) != 0).sum()) + 1 > count:
             return False
@@ -73,17 +73,17 @@ Sign = tuple[float, float, str]
 
 def _against_raw(case: Case) -> list[Sign]:
     """Scores against places, and of neighbours against each other."""
-    groups, exhibit = case.groups, case.exhibit
+    groups, publication = case.groups, case.publication
     mean = np.bincount(groups.raw, weights=np.arange(len(groups.raw)), minlength=groups.count) / np.maximum(
         groups.people, 1
     )
     known = groups.people[groups.published] > 0
-    run = sorted_runs(exhibit.table)[1]
+    run = sorted_runs(publication.table)[1]
     found = _of_scores(mean[groups.published][known], run[known], "the place in the raw table")
-    for name in exhibit.sensitive if exhibit.coined else []:
-        assert exhibit.manifest is not None
-        cells = Cells(groups.raw, case.truth(name), exhibit.manifest.domains[name].size)
-        kept = cells.at(groups.published, exhibit.codes(name)) / groups.people[groups.published]
+    for name in publication.sensitive if publication.coined else []:
+        assert publication.manifest is not None
+        cells = Cells(groups.raw, case.truth(name), publication.manifest.domains[name].size)
+        kept = cells.at(groups.published, publication.codes(name)) / groups.people[groups.published]
         found += _of_scores(kept, run, f"which {name} were kept")
     return found
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.auditing.evidence.exhibit import whole_table
+from scumble.auditing.evidence.publication import whole_table
 from scumble.auditing.finding import Finding
 from scumble.core.entropy import Stream
 from scumble.engines.duckdb.counting import rare_tuples

@@ -16,9 +16,9 @@ from scipy.stats import beta
 
 from scumble.auditing.attacks import made_up
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Codes, Exhibit, together
 from scumble.auditing.evidence.guessing import in_any_row, in_known_rows
 from scumble.auditing.evidence.law import law_of
+from scumble.auditing.evidence.publication import Codes, Publication, together
 from scumble.auditing.finding import LEVEL, Finding
 from scumble.core.channel import Channel
 
@@ -33,23 +33,23 @@ Numbers = npt.NDArray[np.float64]
 
 def attack(case: Case) -> Finding | None:
     """The perturbed column that fares worst."""
-    if case.exhibit.form == "tuple_set":
+    if case.publication.form == "tuple_set":
         return made_up.attack(case)
-    if not case.exhibit.coined:
+    if not case.publication.coined:
         return None
-    error = (1 - LEVEL) / 2 / max(1, len(case.exhibit.sensitive))
-    found = [each for name in case.exhibit.sensitive for each in _column(case, name, error)]
+    error = (1 - LEVEL) / 2 / max(1, len(case.publication.sensitive))
+    found = [each for name in case.publication.sensitive for each in _column(case, name, error)]
     return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
 
 
 def _column(case: Case, name: str, error: float) -> list[Finding]:
     """By the raw table, where there is one; and by the published counts, which with a raw table are told of where they show what it does not."""
-    least = _least(case.exhibit, name, error)
+    least = _least(case.publication, name, error)
     by_counts = [least] if least is not None else []
     if case.raw is None:
         return by_counts
     truth = case.truth(name)
-    law = law_of(case.exhibit, name, truth)
+    law = law_of(case.publication, name, truth)
     if len(law.keep) == 1:
         found = in_any_row(case, name, truth, law, error)
     else:
@@ -61,14 +61,14 @@ def _column(case: Case, name: str, error: float) -> list[Finding]:
     return [by_truth, *(each for each in by_counts if not each.passed)]
 
 
-def _least(exhibit: Exhibit, name: str, error: float) -> Finding | None:
+def _least(publication: Publication, name: str, error: float) -> Finding | None:
     """How many values must have been kept, at least, for some value to be as rare as it is."""
-    assert exhibit.release is not None
-    column = exhibit.release.manifest.column(name)
+    assert publication.release is not None
+    column = publication.release.manifest.column(name)
     if column is None or any(record.replace == "published" for record in column.records):
         return None  # replacements follow the column itself, so its counts do not tell
-    channels = [stratum[name] for stratum in exhibit.release.strata]
-    tests = [(seen, draw, most) for seen, draw, most in _tests(exhibit, name, channels) if len(seen)]
+    channels = [stratum[name] for stratum in publication.release.strata]
+    tests = [(seen, draw, most) for seen, draw, most in _tests(publication, name, channels) if len(seen)]
     error = error / max(1, sum(seen.size for seen, _, _ in tests))
     worst = (-np.inf, 0.0, 0.0)
     for seen, draw, most in tests:
@@ -92,10 +92,10 @@ def _least(exhibit: Exhibit, name: str, error: float) -> Finding | None:
 Test = tuple[npt.NDArray[np.int64], Numbers, float]
 
 
-def _tests(exhibit: Exhibit, name: str, channels: list[Channel]) -> Iterator[Test]:
+def _tests(publication: Publication, name: str, channels: list[Channel]) -> Iterator[Test]:
     """Published counts in rows, how often each value is drawn, and the largest retention that the manifest states."""
-    codes, strata = exhibit.codes(name), exhibit.stratum
-    whole = exhibit.weights.max(initial=1) == exhibit.weights.min(initial=1) == 1
+    codes, strata = publication.codes(name), publication.stratum
+    whole = publication.weights.max(initial=1) == publication.weights.min(initial=1) == 1
     for z, channel in enumerate(channels):
         chosen = strata == z if len(channels) > 1 else slice(None)
         cells, small = _collapsed(channel)
@@ -103,7 +103,7 @@ def _tests(exhibit: Exhibit, name: str, channels: list[Channel]) -> Iterator[Tes
         most = float(small.retention.max())
         if most < 1 and whole:
             y = cells[codes[chosen]]
-            for parts, count in [(np.zeros(len(y), dtype=np.int64), 1), *_others(exhibit, name, chosen)]:
+            for parts, count in [(np.zeros(len(y), dtype=np.int64), 1), *_others(publication, name, chosen)]:
                 seen = np.bincount(parts * small.size + y, minlength=count * small.size).reshape(count, small.size)
                 yield seen[:, drawn], small.replace[drawn], most
 
@@ -115,12 +115,12 @@ def _collapsed(channel: Channel) -> tuple[Codes, Channel]:
     return cells, channel.collapse(cells, int(cells.max()) + 1)
 
 
-def _others(exhibit: Exhibit, name: str, chosen: Any) -> Iterator[tuple[Codes, int]]:
+def _others(publication: Publication, name: str, chosen: Any) -> Iterator[tuple[Codes, int]]:
     """The other columns that have few values; those that share their coins with this one would tell more than it does."""
-    assert exhibit.manifest is not None
-    skipped = {name, *exhibit.manifest.view.joint}
-    for other in [*exhibit.quasi, *exhibit.sensitive]:
+    assert publication.manifest is not None
+    skipped = {name, *publication.manifest.view.joint}
+    for other in [*publication.quasi, *publication.sensitive]:
         if other not in skipped:
-            (codes,), count = together([other], exhibit.table)
+            (codes,), count = together([other], publication.table)
             if count <= MOST_GROUPS:
                 yield codes[chosen], count

@@ -13,9 +13,9 @@ and rows with t or more of them are counted for t = k and for every t from 2 on,
 import numpy as np
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.exhibit import Codes
 from scumble.auditing.evidence.law import Numbers, law_of
 from scumble.auditing.evidence.parts import Judged, Sum, worst
+from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.finding import LEVEL, Finding
 
 NAME = "whole rows"
@@ -23,20 +23,20 @@ NAME = "whole rows"
 
 def attack(case: Case) -> Finding | None:
     """The number of columns of which most rows beyond chance have all true."""
-    exhibit = case.exhibit
-    if case.raw is None or not exhibit.perturbed or len(exhibit.sensitive) < 2:
+    publication = case.publication
+    if case.raw is None or not publication.perturbed or len(publication.sensitive) < 2:
         return None
     people, rows = case.known
     if not len(rows):
         return None
     equal, kept, drawn = np.zeros(len(rows), dtype=np.int64), [], []
-    for name in exhibit.sensitive:
+    for name in publication.sensitive:
         truth = case.truth(name)
-        law, x = law_of(exhibit, name, truth), truth[people]
-        equal += x == exhibit.codes(name)[rows]
-        kept.append(law.keep[exhibit.stratum[rows], x])
-        drawn.append(law.draw[exhibit.stratum[rows], x])
-    joint = exhibit.manifest is not None and bool(exhibit.manifest.view.joint)
+        law, x = law_of(publication, name, truth), truth[people]
+        equal += x == publication.codes(name)[rows]
+        kept.append(law.keep[publication.stratum[rows], x])
+        drawn.append(law.draw[publication.stratum[rows], x])
+    joint = publication.manifest is not None and bool(publication.manifest.view.joint)
     chance = (
         _tails_of_joint(kept, drawn) if joint else _tails([p + (1 - p) * r for p, r in zip(kept, drawn, strict=True)])
     )

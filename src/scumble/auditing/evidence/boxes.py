@@ -15,24 +15,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.auditing.evidence.exhibit import Codes, Exhibit, together
 from scumble.auditing.evidence.law import Law, Numbers
 from scumble.auditing.evidence.parts import Judged, Terms, worst
+from scumble.auditing.evidence.publication import Codes, Publication, together
 
 AT_ONCE = 1 << 22
 """Boxes by values that are held at a time."""
 
 
-def box_of(exhibit: Exhibit, raw: pa.Table) -> Codes:
+def box_of(publication: Publication, raw: pa.Table) -> Codes:
     """The box of each person, -1 for whoever lies in none."""
-    assert exhibit.manifest is not None
+    assert publication.manifest is not None
     sides: list[Side] = []
-    for record in exhibit.manifest.columns:
+    for record in publication.manifest.columns:
         if record.role == "low":
-            high = next(c.name for c in exhibit.manifest.columns if c.role == "high" and c.of == record.of)
-            sides.append(_range(exhibit.table.column(record.name), exhibit.table.column(high), raw.column(record.of)))
+            high = next(c.name for c in publication.manifest.columns if c.role == "high" and c.of == record.of)
+            sides.append(
+                _range(publication.table.column(record.name), publication.table.column(high), raw.column(record.of))
+            )
         elif record.role == "set":
-            sides.append(_set(exhibit.table.column(record.name), raw.column(record.name)))
+            sides.append(_set(publication.table.column(record.name), raw.column(record.name)))
     found = np.full(raw.num_rows, -1, dtype=np.int64)
     fewest = np.argmin([side.candidates for side in sides], axis=0)
     for box, place in enumerate(fewest.tolist()):

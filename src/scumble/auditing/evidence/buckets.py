@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.auditing.evidence.exhibit import Codes, Exhibit
+from scumble.auditing.evidence.publication import Codes, Publication
 from scumble.forms.buckets.record import BucketsRecord
 
 Numbers = npt.NDArray[np.float64]
@@ -26,9 +26,9 @@ class Buckets:
     values: pa.Array
 
     @classmethod
-    def of(cls, exhibit: Exhibit) -> "Buckets":
-        """The buckets of an exhibit."""
-        release, rows = exhibit.release, exhibit.table
+    def of(cls, publication: Publication) -> "Buckets":
+        """The buckets of an publication."""
+        release, rows = publication.release, publication.table
         assert release is not None
         record = release.manifest.form
         assert isinstance(record, BucketsRecord)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.auditing.evidence.boxes import box_of
-from scumble.auditing.evidence.exhibit import Codes, Exhibit, Narrow, batches_of, together, whole_table
+from scumble.auditing.evidence.publication import Codes, Narrow, Publication, batches_of, together, whole_table
 from scumble.core.errors import ParameterError
 from scumble.sources.source import Source
 from scumble.truth import recoded
@@ -49,10 +49,10 @@ STRANGE = "the raw table has not the groups of the release; is it the table that
 class Case:
     """One audit."""
 
-    exhibit: Exhibit
+    publication: Publication
     source: Source | None = None
     """The raw table."""
-    others: list[Exhibit] = field(default_factory=list)
+    others: list[Publication] = field(default_factory=list)
 
     @property
     def raw(self) -> pa.Table | None:
@@ -68,37 +68,37 @@ class Case:
         """One reading of the raw table; of a perturbed column nothing but codes is ever whole in memory."""
         assert self.source is not None
         names = [n for n in self.source.schema.names if n in self._published_names]
-        missing = [n for n in (*self.exhibit.quasi, *self.exhibit.sensitive) if n not in names]
+        missing = [n for n in (*self.publication.quasi, *self.publication.sensitive) if n not in names]
         if missing:
             raise ParameterError(f"the raw table has no column {missing[0]!r}; is it the table that was published?")
-        manifest = self.exhibit.manifest
+        manifest = self.publication.manifest
         if manifest is None:
             return whole_table(self.source, names), {}
-        coded: dict[str, list[Narrow]] = {n: [] for n in self.exhibit.sensitive if self.exhibit.coined}
+        coded: dict[str, list[Narrow]] = {n: [] for n in self.publication.sensitive if self.publication.coined}
         parts: list[pa.Table] = []
         for batch in batches_of(self.source, names):
             part = recoded(pa.Table.from_batches([batch]), manifest)
             for name, found in coded.items():
-                found += [self.exhibit.encoded(name, chunk) for chunk in part.column(name).chunks]
+                found += [self.publication.encoded(name, chunk) for chunk in part.column(name).chunks]
             parts.append(_without(coded, part))
         whole = pa.concat_tables(parts, promote_options="permissive") if parts else whole_table(self.source, names)
         return whole, {name: np.concatenate([*found, np.zeros(0, np.uint8)]) for name, found in coded.items()}
 
     @property
     def _published_names(self) -> list[str]:
-        manifest = self.exhibit.manifest
+        manifest = self.publication.manifest
         if manifest is not None:
             return [column.of or column.name for column in manifest.columns]
-        return list(self.exhibit.table.column_names)
+        return list(self.publication.table.column_names)
 
     @cached_property
     def groups(self) -> Groups:
         """By the quasi-identifiers, as far as they were published unaltered; of a generalised release, by its boxes."""
-        if self.exhibit.generalized and self.raw is not None:
-            rows, boxes = self.exhibit.table.num_rows, self.boxes
+        if self.publication.generalized and self.raw is not None:
+            rows, boxes = self.publication.table.num_rows, self.boxes
             return Groups(np.arange(rows), np.where(boxes < 0, rows, boxes), rows + 1)
-        found = self._groups([name for name in self.exhibit.quasi if name not in self.altered])
-        if self.exhibit.perturbed and found.strangers.any():
+        found = self._groups([name for name in self.publication.quasi if name not in self.altered])
+        if self.publication.perturbed and found.strangers.any():
             raise ParameterError(STRANGE)
         return found
 
@@ -106,7 +106,7 @@ class Case:
     def boxes(self) -> Codes:
         """The box of each person of the raw table, -1 for whoever lies in none."""
         assert self.raw is not None
-        found = box_of(self.exhibit, self.raw)
+        found = box_of(self.publication, self.raw)
         if not (found >= 0).any() or (found < 0).mean() > 0.5:
             raise ParameterError(STRANGE)
         return found
@@ -124,21 +124,21 @@ class Case:
     @cached_property
     def altered(self) -> dict[str, npt.NDArray[np.bool_]]:
         """The public columns of a perturbed release with values that the raw table does not have, and in which rows; refused where it is another table."""
-        quasi = self.exhibit.quasi
-        if self.raw is None or not self.exhibit.perturbed or not self._groups(quasi).strangers.any():
+        quasi = self.publication.quasi
+        if self.raw is None or not self.publication.perturbed or not self._groups(quasi).strangers.any():
             return {}
         strangers = {name: self._groups([name]).strangers for name in quasi}
         found = {name: rows for name, rows in strangers.items() if rows.any()}
         for name, rows in found.items():
-            if not alike(self.exhibit.table.column(name), self.raw.column(name), rows):
+            if not alike(self.publication.table.column(name), self.raw.column(name), rows):
                 raise ParameterError(STRANGE)
         return found
 
     def _groups(self, names: list[str]) -> Groups:
         if self.raw is None:
-            (published,), count = together(names, self.exhibit.table)
+            (published,), count = together(names, self.publication.table)
             return Groups(published, np.zeros(0, dtype=np.int64), count)
-        (published, raw), count = together(names, self.exhibit.table, self.raw)
+        (published, raw), count = together(names, self.publication.table, self.raw)
         return Groups(published, raw, count)
 
     @cached_property

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.auditing.evidence.exhibit import Codes
+from scumble.auditing.evidence.publication import Codes
 
 
 def _narrow(numbers: Codes, largest: int) -> npt.NDArray[Any]:

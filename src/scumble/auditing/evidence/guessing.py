@@ -23,17 +23,17 @@ import numpy as np
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.cells import Cells
-from scumble.auditing.evidence.exhibit import Codes
 from scumble.auditing.evidence.law import Law
 from scumble.auditing.evidence.parts import Judged, Sum, Terms, at_most_one, columns_of, summed, worst
+from scumble.auditing.evidence.publication import Codes
 
 
 def in_known_rows(
     case: Case, name: str, truth: Codes, law: Law, guess: Codes, error: float, *, otherwise: int | None = None
 ) -> Judged:
     """The people whose row is known; with a value that is guessed otherwise, all people."""
-    exhibit, (people, rows) = case.exhibit, case.known
-    x, y, z = truth[people], exhibit.codes(name)[rows], exhibit.stratum[rows]
+    publication, (people, rows) = case.publication, case.known
+    x, y, z = truth[people], publication.codes(name)[rows], publication.stratum[rows]
     sent = np.zeros_like(law.draw)  # how often a redrawn value leads to each guess
     np.add.at(sent, (np.arange(len(guess))[:, np.newaxis], guess), law.draw)
     keep = law.keep[z, x]
@@ -42,7 +42,7 @@ def in_known_rows(
     parts = terms.by(x, true_values(case, name))
     if len(law.keep) > 1:
         parts += terms.by(z, lambda k: f"sub-table {k}")
-    for codes, named in columns_of(exhibit.table, exhibit.quasi):
+    for codes, named in columns_of(publication.table, publication.quasi):
         parts += terms.by(codes[rows], named)
     whole = terms.whole()
     if otherwise is not None:
@@ -53,10 +53,10 @@ def in_known_rows(
 
 def in_any_row(case: Case, name: str, truth: Codes, law: Law, error: float) -> Judged:
     """All people whose public values were published, by the published value itself; for releases without sub-tables."""
-    exhibit, groups = case.exhibit, case.groups
+    publication, groups = case.publication, case.groups
     by_group, by_value = _in_groups(case, name, truth, law)
     parts = by_value.by(np.arange(len(law.prior)), true_values(case, name))
-    for codes, named in columns_of(exhibit.table, exhibit.quasi):
+    for codes, named in columns_of(publication.table, publication.quasi):
         of_group = np.zeros(groups.count, dtype=np.int64)
         of_group[groups.published] = codes
         parts += by_group.by(of_group, named)
@@ -65,12 +65,12 @@ def in_any_row(case: Case, name: str, truth: Codes, law: Law, error: float) -> J
 
 def _in_groups(case: Case, name: str, truth: Codes, law: Law) -> tuple[Terms, Terms]:
     """What each group adds, and what each true value does."""
-    exhibit, groups, (p,), (r,) = case.exhibit, case.groups, law.keep, law.draw
-    s = np.bincount(groups.published, weights=exhibit.weights, minlength=groups.count)
+    publication, groups, (p,), (r,) = case.publication, case.groups, law.keep, law.draw
+    s = np.bincount(groups.published, weights=publication.weights, minlength=groups.count)
     seen, n = s > 0, groups.people
     cells = Cells(groups.raw, truth, len(law.prior))
-    y = exhibit.codes(name)
-    hits = exhibit.weights * cells.at(groups.published, y) / s[groups.published]
+    y = publication.codes(name)
+    hits = publication.weights * cells.at(groups.published, y) / s[groups.published]
     part = cells.times / n[cells.group]
     chance = (1 - p[cells.value]) * part
     chance = r[cells.value] * np.bincount(cells.group, weights=chance, minlength=groups.count)[cells.group]
@@ -95,6 +95,6 @@ def _in_groups(case: Case, name: str, truth: Codes, law: Law) -> tuple[Terms, Te
 
 def true_values(case: Case, name: str) -> Callable[[int], str]:
     """The words for each true value."""
-    assert case.exhibit.manifest is not None
-    values = case.exhibit.manifest.domains[name].values
+    assert case.publication.manifest is not None
+    values = case.publication.manifest.domains[name].values
     return lambda code: f"true {name} = {values[code]}"

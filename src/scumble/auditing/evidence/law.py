@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from scumble.auditing.evidence.exhibit import Codes, Exhibit
+from scumble.auditing.evidence.publication import Codes, Publication
 from scumble.core.channel import Channel
 from scumble.release.records import ChannelRecord
 
@@ -53,13 +53,13 @@ class Law:
         return alike and bool((self.keep == other.keep).all() and (self.draw == other.draw).all())
 
 
-def law_of(exhibit: Exhibit, name: str, truth: Codes | None = None) -> Law:
+def law_of(publication: Publication, name: str, truth: Codes | None = None) -> Law:
     """The law of a perturbed column; with the true codes, the prior is theirs, and so are replacements that follow the data."""
-    assert exhibit.release is not None
-    channels = [stratum[name] for stratum in exhibit.release.strata]
-    column = exhibit.release.manifest.column(name)
+    assert publication.release is not None
+    channels = [stratum[name] for stratum in publication.release.strata]
+    column = publication.release.manifest.column(name)
     assert column is not None
-    counts = exhibit.release.published_counts(name)
+    counts = publication.release.published_counts(name)
     estimates = np.stack([_estimate(c, r, n) for c, r, n in zip(channels, column.records, counts, strict=True)])
     total = estimates.sum(axis=0)
     prior = np.bincount(truth, minlength=len(total)) if truth is not None else total

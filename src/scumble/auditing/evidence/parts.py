@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.stats import norm
 
-from scumble.auditing.evidence.exhibit import Codes, together
+from scumble.auditing.evidence.publication import Codes, together
 
 Numbers = npt.NDArray[np.float64]
 

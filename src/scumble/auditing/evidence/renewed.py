@@ -16,9 +16,9 @@ Without the raw table a person with fresh coins cannot be told from one who chan
 import numpy as np
 import numpy.typing as npt
 
-from scumble.auditing.evidence.exhibit import Codes
 from scumble.auditing.evidence.law import Law
 from scumble.auditing.evidence.parts import Judged, Sum, worst
+from scumble.auditing.evidence.publication import Codes
 
 Flags = npt.NDArray[np.bool_]
 

@@ -10,22 +10,22 @@ from scumble.forms.records import DomainRecord
 from scumble.forms.tuple_set.record import TupleSetRecord
 from scumble.mechanisms.alpha_beta.plan import AlphaBeta, TupleSetPlan
 from scumble.publishing.copies import write_copies
-from scumble.publishing.row_pipeline import Job, Printed
+from scumble.publishing.row_pipeline import Job, Written
 from scumble.release.records import ColumnRecord
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """The set that is published."""
     made = job.plan_as(TupleSetPlan).alpha_beta
     domains = {name: job.profile.domains[name] for name in job.spec.published}
-    drawn = made.publish(_tuples(job, made), job.coinage.entropy.stream("tuples"))
+    drawn = made.publish(_tuples(job, made), job.coin_source.entropy.stream("tuples"))
     codes = zip(domains.items(), np.unravel_index(drawn, made.sizes), strict=True)
     found = pa.table({name: domain.values.take(pa.array(code)) for (name, domain), code in codes})
     files = write_copies(found, np.ones(len(drawn), np.int64), job.folder, "data")
     columns = [ColumnRecord(name=n, role="tuple", type=str(published_type(d.type))) for n, d in domains.items()]
     listed = {name: DomainRecord.of(domain, False) for name, domain in domains.items()}
     record = TupleSetRecord(alpha=made.alpha, beta=made.beta, domains=listed)
-    return Printed(files, columns, len(drawn), record)
+    return Written(files, columns, len(drawn), record)
 
 
 def _tuples(job: Job, made: AlphaBeta) -> npt.NDArray[np.int64]:

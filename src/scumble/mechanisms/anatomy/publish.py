@@ -22,22 +22,22 @@ from scumble.forms.buckets.record import BucketsRecord
 from scumble.forms.records import TableRecord
 from scumble.mechanisms.anatomy.plan import BUCKET, COUNT, Anatomy, BucketPlan, anatomize
 from scumble.publishing.encode import Column, NumberColumn, PublicColumn
-from scumble.publishing.row_pipeline import WORKERS, Job, Printed
+from scumble.publishing.row_pipeline import WORKERS, Job, Written
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
-from scumble.publishing.write import Shelf, file_record, parquet_writer
+from scumble.publishing.write import ShuffledFiles, file_record, parquet_writer
 from scumble.release.records import ColumnRecord, FileRecord
 from scumble.spec.coarsening import resolved
 
 Part = tuple[int, list[pa.Array]]
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """Both tables of the release."""
     (name,) = job.profile.domains
     public = [PublicColumn(n, job.spec.columns[n]) for n in job.spec.published if n != name]
     parts, codes = _read(job, name, public)
     domain = job.profile.domains[name]
-    made = anatomize(codes, domain.size, job.plan_as(BucketPlan).diversity, job.coinage.entropy.stream("anatomy"))
+    made = anatomize(codes, domain.size, job.plan_as(BucketPlan).diversity, job.coin_source.entropy.stream("anatomy"))
     columns: list[Column] = [*public, NumberColumn(BUCKET)]
     files, schema = _rows(job, columns, parts, made)
     held = made.held(name, domain.values)
@@ -50,7 +50,7 @@ def publish(job: Job) -> Printed:
         rows=TableRecord(name="rows", attributes=schema.names, rows=count, files=[file.path for file in files]),
         values=TableRecord(name="values", attributes=held.schema.names, rows=len(held), files=[values.path]),
     )
-    return Printed([*files, values], records, count, record)
+    return Written([*files, values], records, count, record)
 
 
 def _read(job: Job, name: str, public: list[PublicColumn]) -> tuple[list[Part], npt.NDArray[Any]]:
@@ -70,7 +70,7 @@ def _read(job: Job, name: str, public: list[PublicColumn]) -> tuple[list[Part], 
 
 def _rows(job: Job, columns: list[Column], parts: list[Part], made: Anatomy) -> tuple[list[FileRecord], pa.Schema]:
     """The rows that are not suppressed, with their bucket, in random order."""
-    names, entropy, start = [column.name for column in columns], job.coinage.entropy, 0
+    names, entropy, start = [column.name for column in columns], job.coin_source.entropy, 0
     buckets: Buckets | None = None
     for index, (length, part) in enumerate(parts):
         number = pa.array(made.bucket[start : start + length])
@@ -81,8 +81,8 @@ def _rows(job: Job, columns: list[Column], parts: list[Part], made: Anatomy) -> 
         start += length
     assert buckets is not None
     with ThreadPoolExecutor(WORKERS) as pool:
-        shelf = Shelf(columns, buckets, entropy, job.folder, "rows")
-        return shelf.write(pool, stage(job.progress, 1, 2)), shelf.schema()
+        writer = ShuffledFiles(columns, buckets, entropy, job.folder, "rows")
+        return writer.write(pool, stage(job.progress, 1, 2)), writer.schema()
 
 
 def _values(job: Job, held: pa.Table) -> FileRecord:

@@ -24,7 +24,7 @@ from scumble.mechanisms.columnized.schema import choose_columns, covered, group
 from scumble.mechanisms.columnized.settings import Settings
 from scumble.mechanisms.columnized.transactions import Transactions, read_transactions
 from scumble.publishing.copies import write_copies
-from scumble.publishing.row_pipeline import Job, Printed
+from scumble.publishing.row_pipeline import Job, Written
 from scumble.publishing.tuples import Mask, Recoder, counted, demand_total
 from scumble.release.records import ColumnRecord, FileRecord
 
@@ -32,13 +32,13 @@ PATTERN = "pattern"
 """The column of published transactions that numbers the patterns: users with the same number are copies of one tuple."""
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """One table for each column of the schema."""
     settings = job.plan_as(SchemaPlan).settings
     return _press_rows(job, settings) if settings.user is None else _press_transactions(job, settings)
 
 
-def _press_rows(job: Job, settings: Settings) -> Printed:
+def _press_rows(job: Job, settings: Settings) -> Written:
     recoder = Recoder(job)
     demand_total(job, settings.total)
     schema = settings.schema_ or _row_schema(job, recoder, settings)
@@ -48,7 +48,7 @@ def _press_rows(job: Job, settings: Settings) -> Printed:
     for place, names in enumerate(schema):
         tuples, counts = counted(job, recoder, names, matrix.k, choice.mask(place), choice.reading(names))
         some = np.logical_or.reduce([pc.is_valid(c).to_numpy(zero_copy_only=False) for c in tuples.columns])
-        drawn = matrix.draw(job.coinage.entropy.stream("counts", place), np.where(some, counts, 0))
+        drawn = matrix.draw(job.coin_source.entropy.stream("counts", place), np.where(some, counts, 0))
         kept = drawn > 0
         written = write_copies(tuples.filter(pa.array(kept)), drawn[kept], job.folder, _name(place))
         tables.append(_table(place, list(names), written))
@@ -64,7 +64,7 @@ class _Choice:
         self._all = list(dict.fromkeys(name for names in schema for name in names))
         self._bits: npt.NDArray[np.bool_] | None = None
         if job.plan_as(SchemaPlan).c_star < len(schema):
-            stream = job.coinage.entropy.stream("columns")
+            stream = job.coin_source.entropy.stream("columns")
             parts = [
                 choose_columns(stream, _covers(batch, schema), job.plan_as(SchemaPlan).c_star).toarray()
                 for batch in job.table.batches(self._all)
@@ -98,16 +98,16 @@ def _row_schema(job: Job, recoder: Recoder, settings: Settings) -> list[list[str
         cells = np.zeros((domains[a].size, domains[b].size), np.int64)
         cells[tuple(domains[n].encode(tuples.column(n).combine_chunks(), n) for n in (a, b))] = counts
         contingency.append(cells)
-    stream = job.coinage.entropy.stream("schema")
+    stream = job.coin_source.entropy.stream("schema")
     alike = noisy_contingency(stream, contingency, len(names), job.plan_as(SchemaPlan).epsilon_schema)
     return [[names[i] for i in members] for members in group(alike, settings.numbers)]
 
 
-def _press_transactions(job: Job, settings: Settings) -> Printed:
+def _press_transactions(job: Job, settings: Settings) -> Written:
     given = read_transactions(job, settings)
     demand_total(job, settings.total, given.people)
     schema = _item_schema(job, settings, given)
-    entropy, matrix, c_star = job.coinage.entropy, job.plan_as(SchemaPlan).matrix, job.plan_as(SchemaPlan).c_star
+    entropy, matrix, c_star = job.coin_source.entropy, job.plan_as(SchemaPlan).matrix, job.plan_as(SchemaPlan).c_star
     kept = choose_columns(
         entropy.stream("columns"), covered(given.users, given.items, schema, given.people), c_star
     ).tocsc()
@@ -138,7 +138,7 @@ def _item_schema(job: Job, settings: Settings, given: Transactions) -> list[list
     numbers[listed] = np.arange(len(listed))
     known = numbers[given.items] >= 0
     alike = noisy_similarity(
-        job.coinage.entropy.stream("schema"),
+        job.coin_source.entropy.stream("schema"),
         given.users[known],
         numbers[given.items[known]],
         given.values[known],
@@ -179,7 +179,7 @@ def _printed(
     tables: list[TableRecord],
     files: list[FileRecord],
     declared: dict[str, DomainRecord] | None = None,
-) -> Printed:
+) -> Written:
     matrix = job.plan_as(SchemaPlan).matrix
     if not files:
         raise TableError("the schema has no columns, so there is nothing to publish")
@@ -192,4 +192,4 @@ def _printed(
     )
     counting = Practical(k=matrix.k, epsilon=matrix.epsilon, delta=matrix.delta)
     record = TuplesRecord(counting=counting, total=settings.total, declared=declared, schema=schema)
-    return Printed(files, columns, sum(table.rows for table in tables), record)
+    return Written(files, columns, sum(table.rows for table in tables), record)

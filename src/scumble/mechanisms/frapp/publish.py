@@ -7,14 +7,14 @@ from scumble.core.entropy import Entropy
 from scumble.forms.rows.record import RowsRecord
 from scumble.mechanisms.frapp.plan import Frapp, JointPlan
 from scumble.publishing.keyed import Ids
-from scumble.publishing.row_pipeline import Job, Press, Printed
+from scumble.publishing.row_pipeline import Job, RowPipeline, Written
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """Every row through one coin over the cross product of its sensitive columns."""
     plan = job.plan_as(JointPlan)
     names = list(job.profile.domains)
-    return Press(job, Joint(names, plan.frapp, job.coinage.entropy)).run(RowsRecord(joint=names))
+    return RowPipeline(job, Joint(names, plan.frapp, job.coin_source.entropy)).run(RowsRecord(joint=names))
 
 
 class Joint:

@@ -1,9 +1,9 @@
 """Publishing by identity perturbation: values that are not retained become those of random rows."""
 
 from scumble.publishing.perturb_own import OwnDistribution
-from scumble.publishing.row_pipeline import Job, Press, Printed
+from scumble.publishing.row_pipeline import Job, RowPipeline, Written
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """Every row, its values kept or drawn anew from the column."""
-    return Press(job, OwnDistribution(job.plan.coins, job.profile.counts, job.coinage.entropy)).run()
+    return RowPipeline(job, OwnDistribution(job.plan.coins, job.profile.counts, job.coin_source.entropy)).run()

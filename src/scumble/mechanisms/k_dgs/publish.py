@@ -8,13 +8,13 @@ from scumble.core.errors import TableError
 from scumble.forms.tuples.record import Exact, Midpoints, TuplesRecord
 from scumble.mechanisms.k_dgs.plan import CrowdPlan
 from scumble.publishing.copies import written_tuples
-from scumble.publishing.row_pipeline import Job, Printed
+from scumble.publishing.row_pipeline import Job, Written
 from scumble.publishing.tuples import Recoder, counted, demand_total
 from scumble.release.records import ColumnRecord
 from scumble.spec.recoding import Range, fixed_midpoints
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """k-DGS: tuples that occur k times or more, as often as they occur; or boxes."""
     plan = job.plan_as(CrowdPlan)
     if plan.method == "midpoints":
@@ -27,7 +27,7 @@ def publish(job: Job) -> Printed:
     return written_tuples(job, recoder.records(job.spec.published), tuples, counts, record)
 
 
-def _publish_boxes(job: Job, k: int) -> Printed:
+def _publish_boxes(job: Job, k: int) -> Written:
     """Every row as its box: places in the declared domains, halved at fixed midpoints; a side is published as text."""
     names, domains = job.spec.published, job.profile.domains
     parts = [

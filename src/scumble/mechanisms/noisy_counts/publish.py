@@ -9,13 +9,13 @@ from scumble.forms.tuples.record import Full, Practical, TuplesRecord
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.mechanisms.noisy_counts.plan import CountsPlan
 from scumble.publishing.copies import written_tuples
-from scumble.publishing.row_pipeline import Job, Printed
+from scumble.publishing.row_pipeline import Job, Written
 from scumble.publishing.tuples import Recoder, counted, demand_total
 
 Counts = npt.NDArray[np.int64]
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """Tuples as often as their noisy counts say."""
     plan = job.plan_as(CountsPlan)
     matrix, names = plan.matrix, job.spec.published
@@ -24,7 +24,7 @@ def publish(job: Job) -> Printed:
     if isinstance(matrix, ClampedCounts):
         return _press_full(job, recoder, matrix)
     tuples, counts = counted(job, recoder, names, matrix.k)
-    drawn = matrix.draw(job.coinage.entropy.stream("counts"), counts)
+    drawn = matrix.draw(job.coin_source.entropy.stream("counts"), counts)
     record = TuplesRecord(
         counting=Practical(k=matrix.k, epsilon=matrix.epsilon, delta=matrix.delta),
         total=plan.total,
@@ -34,14 +34,14 @@ def publish(job: Job) -> Printed:
     return written_tuples(job, recoder.records(names), tuples.filter(pa.array(kept)), drawn[kept], record)
 
 
-def _press_full(job: Job, recoder: Recoder, matrix: ClampedCounts) -> Printed:
+def _press_full(job: Job, recoder: Recoder, matrix: ClampedCounts) -> Written:
     """Every tuple of the domain has a noisy count, in the order of its codes."""
     names, domains = job.spec.published, job.profile.domains
     shape = tuple(domains[name].size for name in names)
     true = np.zeros(shape, np.int64)
     tuples, counts = counted(job, recoder, names, 1)
     true[tuple(domains[n].encode(tuples.column(n).combine_chunks(), n) for n in names)] = counts
-    drawn = matrix.draw(job.coinage.entropy.stream("counts"), true.ravel())
+    drawn = matrix.draw(job.coin_source.entropy.stream("counts"), true.ravel())
     kept = np.flatnonzero(drawn)
     codes = np.unravel_index(kept, shape)
     found = pa.table({n: domains[n].values.take(pa.array(c)) for n, c in zip(names, codes, strict=True)})

@@ -2,14 +2,14 @@
 
 from scumble.mechanisms.partitioned.plan import SUBTABLE, PartitionPlan
 from scumble.mechanisms.partitioned.subtables import Subtables
-from scumble.publishing.row_pipeline import Job, Press, Printed
+from scumble.publishing.row_pipeline import Job, RowPipeline, Written
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """Every row into a sub-table, in exact counts."""
     (name,), plan = job.profile.domains, job.plan_as(PartitionPlan)
     coins = [stratum[name] for stratum in plan.strata]
-    way = Subtables(name, SUBTABLE, coins, plan.partition.subtables, job.coinage.entropy)
-    printed = Press(job, way).run()
+    way = Subtables(name, SUBTABLE, coins, plan.partition.subtables, job.coin_source.entropy)
+    written = RowPipeline(job, way).run()
     way.demand_spent()
-    return printed
+    return written

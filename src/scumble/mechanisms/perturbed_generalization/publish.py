@@ -22,7 +22,7 @@ from scumble.forms.records import DomainRecord
 from scumble.mechanisms.perturbed_generalization.plan import BoxPlan, Generalized, generalize
 from scumble.publishing.copies import write_copies
 from scumble.publishing.encode import PublicColumn
-from scumble.publishing.row_pipeline import Job, Printed
+from scumble.publishing.row_pipeline import Job, Written
 from scumble.release.records import ChannelRecord, ColumnRecord
 from scumble.spec.coarsening import resolved
 
@@ -38,11 +38,11 @@ ORDERED = (
 Published = list[tuple[ColumnRecord, pa.Array]]
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """The rows of the release, in random order."""
     (name,) = job.profile.domains
     sides, codes = _read(job, name)
-    entropy, coins, k = job.coinage.entropy, job.plan.coins[name], job.plan_as(BoxPlan).k
+    entropy, coins, k = job.coin_source.entropy, job.plan.coins[name], job.plan_as(BoxPlan).k
     ranks = np.column_stack([side.ranks for side in sides.values()])
     made = generalize(ranks, codes, coins, k, entropy.stream("groups"))
     columns: Published = []
@@ -52,7 +52,7 @@ def publish(job: Job) -> Printed:
     table = pa.table([array for _, array in columns], names=[record.name for record, _ in columns])
     shuffled = table.take(pa.array(entropy.stream("order").permutation(len(table))))
     files = write_copies(shuffled, np.ones(len(table), np.int64), job.folder, "data")
-    return Printed(files, [record for record, _ in columns], len(table), BoxesRecord(k=k))
+    return Written(files, [record for record, _ in columns], len(table), BoxesRecord(k=k))
 
 
 def _read(job: Job, name: str) -> tuple[dict[str, "Side"], Codes]:

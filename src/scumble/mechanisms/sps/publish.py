@@ -26,9 +26,9 @@ from scumble.mechanisms.sps.samples import samples_of
 from scumble.mechanisms.sps.sampling import rounded_split
 from scumble.mechanisms.sps.settings import Settings
 from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn
-from scumble.publishing.row_pipeline import WORKERS, Job, Printed
+from scumble.publishing.row_pipeline import WORKERS, Job, Written
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
-from scumble.publishing.write import Shelf
+from scumble.publishing.write import ShuffledFiles
 from scumble.release.records import ChannelRecord, ColumnRecord, MergedRecord
 from scumble.spec.coarsening import resolved
 from scumble.spec.spec import ColumnSpec
@@ -39,7 +39,7 @@ ROWS = 1 << 19
 """Published rows of a batch, about."""
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """The whole publication of an sps plan."""
     plan = job.plan_as(SamplePlan)
     settings, sampling = plan.settings, plan.sampling
@@ -53,10 +53,10 @@ def publish(job: Job) -> Printed:
     columns.append(NumberColumn(added))
     buckets = _fill(job, samples.groups, samples.sizes, settings, columns)
     with ThreadPoolExecutor(WORKERS) as pool:
-        shelf = Shelf(columns, buckets, job.coinage.entropy, job.folder)
-        files, schema = shelf.write(pool, stage(job.progress, 1, 2)), shelf.schema()
+        writer = ShuffledFiles(columns, buckets, job.coin_source.entropy, job.folder)
+        files, schema = writer.write(pool, stage(job.progress, 1, 2)), writer.schema()
     records = [_record(job, column, schema.field(column.name).type, samples.merged) for column in columns]
-    return Printed(files, records, int(buckets.rows.sum()), RowsRecord(sampling=_sampling_record(sampling)))
+    return Written(files, records, int(buckets.rows.sum()), RowsRecord(sampling=_sampling_record(sampling)))
 
 
 def _demand_possible(job: Job, added: str) -> None:
@@ -69,7 +69,7 @@ def _fill(job: Job, groups: Groups, sizes: Counts, settings: Settings, columns: 
     encoded = {
         c.name: c.encode(groups.keys.column(c.name).combine_chunks()) for c in columns if isinstance(c, PublicColumn)
     }
-    size, entropy, (coins,) = groups.size, job.coinage.entropy, job.plan.coins.values()
+    size, entropy, (coins,) = groups.size, job.coin_source.entropy, job.plan.coins.values()
     retain = float(coins.channel().retain)
     count = bucket_count(int((size if settings.duplicates else sizes).sum()))
     buckets: Buckets | None = None

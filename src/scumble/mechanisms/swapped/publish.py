@@ -1,9 +1,9 @@
 """Publishing by swapping: values that are not retained are permuted among themselves."""
 
 from scumble.publishing.perturb_own import Swapped
-from scumble.publishing.row_pipeline import Job, Press, Printed
+from scumble.publishing.row_pipeline import Job, RowPipeline, Written
 
 
-def publish(job: Job) -> Printed:
+def publish(job: Job) -> Written:
     """Every row, its values kept or exchanged."""
-    return Press(job, Swapped(job.plan.coins, job.profile.counts, job.coinage.entropy)).run()
+    return RowPipeline(job, Swapped(job.plan.coins, job.profile.counts, job.coin_source.entropy)).run()

@@ -1,7 +1,7 @@
 """From an accuracy to the strongest privacy that gives it, and from a privacy to the accuracy that it leaves.
 
 The error of a question is the standard error of its worst line over the truth of that line: of many publications, two thirds give an answer
-within it. Errors are foreseen exactly, before any coin is flipped (seeker.py), and then met by publishing in a temporary folder (promise.py).
+within it. Errors are foreseen exactly, before any coin is flipped (search.py), and then met by publishing in a temporary folder (promise.py).
 """
 
 import math
@@ -18,7 +18,7 @@ from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.foresight import Foreseen, Foresight
 from scumble.evaluate.parallel import Progress, demand
 from scumble.evaluate.promise import Met, met
-from scumble.evaluate.seeker import Offer, Seeker
+from scumble.evaluate.search import Offer, Search
 from scumble.evaluate.settings import Setter, advised
 from scumble.evaluate.subject import Subject
 from scumble.evaluate.workload import Workload
@@ -54,25 +54,25 @@ def advise(
     subject = Subject.of(table, spec)
     wanted = _wanted(error)
     asked = list(dict.fromkeys([*(sql for sql, _ in wanted), *questions])) or _counts_of(subject)
-    seeker = Seeker(
+    search = Search(
         Setter(subject.spec, subject.profile, Attacker.of(subject.truth, subject.spec.privacy.rho1)),
         Foresight(subject.truth, asked),
         dict(wanted),
         absolute,
     )
-    offers, refused = seeker.offers(_chosen(mechanisms, subject), posterior)
+    offers, refused = search.offers(_chosen(mechanisms, subject), posterior)
     if not offers:
         name, reason = next(iter(refused.items()))
         raise ParameterError(f"{'that accuracy cannot be had' if wanted else 'no mechanism applies'}: {name}: {reason}")
     for each in offers[0].foreseen:
-        if each.sql in seeker.wanted:
+        if each.sql in search.wanted:
             _demand_error(each, absolute)
-    best, why = seeker.decide(offers, posterior)
+    best, why = search.decide(offers, posterior)
     kept = met(subject, best.setting.spec, best.foreseen, absolute, repetitions, processes, seed, progress)
     folder = Path(table).parent if isinstance(table, str | Path) else None
-    notes = [*(seeker.suggestions(best, subject.truth.rows) if wanted else []), *_notes(best, offers, kept)]
-    prior = seeker.setter.attacker.prior
-    return Advice(best, why, offers, refused, prior, absolute, kept, notes, folder, not wanted, seeker.setter.exempt)
+    notes = [*(search.suggestions(best, subject.truth.rows) if wanted else []), *_notes(best, offers, kept)]
+    prior = search.setter.attacker.prior
+    return Advice(best, why, offers, refused, prior, absolute, kept, notes, folder, not wanted, search.setter.exempt)
 
 
 def _notes(best: Offer, offers: Sequence[Offer], kept: dict[str, Met]) -> list[str]:

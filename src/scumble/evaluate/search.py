@@ -46,7 +46,7 @@ def told_error(error: float, absolute: bool) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Seeker:
+class Search:
     """Looks for the setting of each mechanism."""
 
     setter: Setter

@@ -1,4 +1,4 @@
-"""An exhibit: published rows as an attacker holds them, with what each column is. A release says it itself; of any other table it is told, or guessed aloud."""
+"""An publication: published rows as an attacker holds them, with what each column is. A release says it itself; of any other table it is told, or guessed aloud."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ CROWD = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Exhibit:
+class Publication:
     """The published tables of one release, or of one file."""
 
     name: str
@@ -135,14 +135,14 @@ class Exhibit:
         return {}
 
 
-def of_release(release: Release) -> Exhibit:
-    """The exhibit of a release."""
+def of_release(release: Release) -> Publication:
+    """The publication of a release."""
     manifest, view = release.manifest, release.manifest.view
     tables = [release.table(name, words=True) for name in view.people]
     files = [release.path / path for path in manifest.data]
     counted = [column.name for column in manifest.columns if column.role == "counted"]
     quasi = manifest.public or ([] if view.invented else counted)
-    return Exhibit(release.path.name, tables, quasi, manifest.sensitive, files, release, view.k)
+    return Publication(release.path.name, tables, quasi, manifest.sensitive, files, release, view.k)
 
 
 def of_table(
@@ -152,8 +152,8 @@ def of_table(
     quasi: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     k: int,
-) -> Exhibit:
-    """The exhibit of a table that any other tool made; roles that are not given are guessed by names and values."""
+) -> Publication:
+    """The publication of a table that any other tool made; roles that are not given are guessed by names and values."""
     for given in (*(quasi or ()), *(sensitive or ())):
         if given not in table.schema.names:
             raise SchemaError(f"column {given!r} is not in {name!r}{did_you_mean(given, table.schema.names)}")
@@ -168,7 +168,7 @@ def of_table(
         if quasi is None:
             quasi = [n for n in free if looks[n] not in ("person", "text", "secret") and n not in sensitive]
             guesses.append(f"guessed as known to an attacker: {_listed(quasi)} (--quasi NAMES says otherwise)")
-    return Exhibit(name, [whole], list(quasi), list(sensitive), list(files), None, k, guesses)
+    return Publication(name, [whole], list(quasi), list(sensitive), list(files), None, k, guesses)
 
 
 def _look(name: str, column: pa.ChunkedArray) -> Kind:
