@@ -17,7 +17,7 @@ import scumble
 from scumble.__main__ import main
 from scumble.cli import app
 from scumble.cli.output import print_json
-from scumble.cli.show import singling_out
+from scumble.cli.shown import singling_out
 
 pytestmark = pytest.mark.slow
 

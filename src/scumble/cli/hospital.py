@@ -13,7 +13,7 @@ from rich.table import Table as RichTable
 from scumble.api import publish
 from scumble.cli.output import console
 from scumble.cli.progress import progress_bar
-from scumble.cli.show import singling_out
+from scumble.cli.shown import singling_out
 from scumble.core.atomic import whole_file
 from scumble.core.errors import InputError
 from scumble.engines.duckdb.engine import exact

@@ -8,7 +8,6 @@ import typer
 from scumble.cli.output import Format, console, print_card, print_json
 from scumble.cli.progress import progress_bar
 from scumble.core.errors import ParameterError
-from scumble.release.records import GuaranteeRecord
 
 
 def command(
@@ -69,6 +68,8 @@ def _allowed(breach: str | None, columns: int) -> tuple[float, float] | None:
 
 
 def _json(found: Any, allowed: tuple[float, float] | None) -> dict[str, Any]:
+    from scumble.release.records import GuaranteeRecord
+
     return {
         "rows": found.rows,
         "mechanism": found.plan.mechanism,

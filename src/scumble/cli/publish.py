@@ -78,7 +78,7 @@ def command(
     """Publish a table: sensitive columns perturbed, with a manifest that tells how."""
     from scumble.api import publish_chosen
     from scumble.cli.progress import progress_bar
-    from scumble.cli.show import singling_out, summary
+    from scumble.cli.shown import singling_out, summary
     from scumble.publishing import roles
     from scumble.publishing.arguments import Arguments, choose
 
