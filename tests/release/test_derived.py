@@ -15,7 +15,7 @@ from scumble.auditing import audit
 from scumble.cli import app
 from scumble.privacy import words
 from scumble.privacy.guarantee import Clause
-from scumble.release.manifest import NAME
+from scumble.release.manifest import NAME, FileVersion
 from scumble.release.release import Release
 from scumble.release.verify import verify
 
@@ -249,6 +249,9 @@ def test_releases_without_codes_are_read_and_their_prose_is_not(made: Publish) -
             for g in manifest.guarantees
         ]
         old = forged(made(name), guarantees=records, not_covered_codes=None, depends_on_data_codes=None)
+        assert failed(old), "codes are left out of a manifest of version 2 by whoever rewrote it"
+        old.manifest._written = FileVersion(version=1, digest=manifest.digest)
+        old = Release(old.path, old.manifest)
         assert failed(old) == {}, name
         assert "Lorem" not in str(old)
         assert [g.kind for g in old.terms.guarantees] == [g.kind for g in manifest.guarantees]

@@ -37,7 +37,7 @@ AGAIN = "get the release again from its publisher"
 NEWER = "get a newer scumble"
 
 
-class Written(Model):
+class FileVersion(Model):
     """How a manifest of an earlier version was written."""
 
     version: int
@@ -65,7 +65,7 @@ class Manifest(Model):
     not_covered_codes: list[Clause] | None = None
     depends_on_data_codes: list[Clause] | None = None
     """The same as codes; releases that were made before there were any have sentences alone."""
-    _written: Written | None = PrivateAttr(None)
+    _written: FileVersion | None = PrivateAttr(None)
 
     @property
     def view(self) -> View:
@@ -73,9 +73,9 @@ class Manifest(Model):
         return find_form(self.form.kind).view(self)
 
     @property
-    def written(self) -> Written:
+    def written(self) -> FileVersion:
         """The version and the digest of the file."""
-        return self._written or Written(version=self.version, digest=_digest(self._document()))
+        return self._written or FileVersion(version=self.version, digest=_digest(self._document()))
 
     @property
     def coded(self) -> bool:
@@ -161,7 +161,7 @@ def read_manifest(folder: Path) -> Manifest:
     if version == VERSION:
         return _manifest(document)
     found = _manifest(upgraded(document))
-    found._written = Written(version=1, digest=digest)
+    found._written = FileVersion(version=1, digest=digest)
     return found
 
 

@@ -194,10 +194,10 @@ def _sentences(manifest: Manifest) -> str:
         manifest.depends_on_data_codes,
         *(g.condition_codes for g in manifest.guarantees),
     ]
-    if all(codes is None for codes in parts):
+    if manifest.written.version == 1 and all(codes is None for codes in parts):
         return ""
     if not manifest.coded:
-        return "the manifest has codes for some of what it claims, and for the rest sentences alone"
+        return "the manifest has sentences without codes for some of what it claims"
     written = [*manifest.not_covered, *manifest.depends_on_data]
     written += [text for record in manifest.guarantees for text in (record.statement, *record.conditions)]
     made = [_said(clause) for clause in (*(manifest.not_covered_codes or []), *(manifest.depends_on_data_codes or []))]
