@@ -267,7 +267,7 @@ def test_bad_input_is_refused_in_one_line(how: dict[str, Any], words: str, tmp_p
         ("SELECT COUNT(*) AS n FROM release WHERE age > 5 OR disease = 'flu'", "ask for them by AND"),
         ("SELECT COUNT(*) AS n FROM release WHERE age_low > 5", "'age_low' is not in the release"),
         ("SELECT COUNT(*) AS n FROM release WHERE age > 'x'", "'age' holds numbers, and 'x' is not one"),
-        ("SELECT COUNT(*) AS n FROM release WHERE nonsense(age) > 1", "cannot be computed"),
+        ("SELECT COUNT(*) AS n FROM release WHERE nonsense(age) > 1", "nonsense.. cannot be answered"),
     ],
 )
 def test_questions_that_cannot_be_answered(release: Any, sql: str, words: str) -> None:

@@ -168,7 +168,7 @@ def test_a_plan_is_made_and_shown_without_publishing(patients: pa.Table) -> None
     release = publish_openly(patients, rho1="1/10", rho2="1/2", **how)
     assert plan.plan.guarantees == release.terms.guarantees
     assert "kept" in repr(plan.plan)
-    with pytest.raises(TypeError, match="sensitve"):
+    with pytest.raises(ParameterError, match="did you mean 'sensitive'"):
         plan_openly(patients, sensitve="disease")
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from naming import publish_openly
+from naming import plan_openly, publish_openly
 
 import scumble
 from scumble.auditing import audit
@@ -80,8 +80,8 @@ def test_a_forecast_is_of_the_table_that_was_named(tmp_path: Path) -> None:
     sql = "SELECT COUNT(*) AS n FROM release WHERE town = 'Bonn'"
     written(people(2, "Rome"), tmp_path / "survey1.csv")
     written(people(1, "Bonn"), tmp_path / "survey[12].csv")
-    forecast = scumble.plan(tmp_path / "survey[12].csv", sql, **MECHANISMS["uniform"])
-    assert str(scumble.plan(people(1, "Bonn"), sql, **MECHANISMS["uniform"])) == str(forecast)
+    forecast = plan_openly(tmp_path / "survey[12].csv", sql, **MECHANISMS["uniform"])
+    assert str(plan_openly(people(1, "Bonn"), sql, **MECHANISMS["uniform"])) == str(forecast)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])

@@ -35,6 +35,8 @@ def answer_rows(query: Query, published: Published, engine: Engine, level: Any, 
 
 def answer(question: Question, found: Whole, level: float, method: str = "unbiased") -> Answer:
     """Estimates from sums."""
+    if not len(found.cells.groups):
+        return _no_groups(question, found, level, method)
     z = NormalDist().inv_cdf(0.5 + level / 2)
     estimates = [a.how.of_rows(a, question, found, z) for a in question.query.aggregates]
     how: list[str] = []
@@ -52,6 +54,15 @@ def answer(question: Question, found: Whole, level: float, method: str = "unbias
         return [*_notes(question, found, possible[shown], told), *how, *_unbounded(told)]
 
     return Answer(lines, notes)
+
+
+def _no_groups(question: Question, found: Whole, level: float, method: str) -> Answer:
+    """GROUP BY over no rows: an answer without lines."""
+    names, none = [output.name for output in question.query.outputs], np.zeros(0)
+    way = "exact" if question.exact else method
+    estimates = [Estimate(a.name, none, none, none, none, way) for a in question.query.aggregates]
+    lines = Estimates(names, _group_columns(question, found), estimates, level, [])
+    return Answer(lines, lambda shown: list(question.conditions.notes))
 
 
 def _unbounded(estimates: Sequence[Estimate]) -> list[str]:

@@ -23,7 +23,7 @@ COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Betw
 
 def refusal(error: Exception, connection: duckdb.DuckDBPyConnection, statement: exp.Expression) -> QueryError:
     """The error to raise: about the first part of the statement that does not fit its column, or what the engine says."""
-    held = _held(connection, {table.name for table in statement.find_all(exp.Table)})
+    held = _held(connection, {table.name for table in statement.find_all(exp.Table) if table.name})
     told = next((each for node in statement.walk() if (each := _misfit(node, held)) is not None), None)
     said = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", str(error).splitlines()[0])
     return QueryError(told or f"the question cannot be computed: {said}")
