@@ -7,7 +7,7 @@ def estimate(alpha: float, beta: float, seen: int, domain: float) -> tuple[float
     """The estimate with its standard error, where `seen` published tuples match, and `domain` tuples of the domain.
 
     >>> estimate(0.5, 0.1, 14, 40)
-    (20.0, 4.898979485566356)
+    (20.0, 5.138093031466052)
     """
     value = (seen - beta * domain) / alpha
     held, kept = min(max(value, 0.0), float(domain)), alpha + beta
