@@ -110,6 +110,8 @@ def demand_allowed(select: exp.Select) -> None:
             raise QueryError(NO_SUBQUERY)
         if isinstance(node, exp.AggFunc):
             _demand_outermost(node)
+        if isinstance(node, exp.Concat) and all(isinstance(e, exp.Literal) for e in node.expressions):
+            _refuse("texts side by side", "put a comma between them, or write them as one text")
         if type(node) in PARTS:
             _demand_parts(node)
         elif type(node) not in OPERATORS and type(node) not in FUNCTIONS:

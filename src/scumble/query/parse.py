@@ -170,6 +170,8 @@ def _group_expressions(select: exp.Select) -> list[exp.Expression]:
         raise QueryError(f"GROUP BY {several.key.upper()} cannot be answered; ask for each grouping apart")
     if group.args.get("all"):
         return [e for e in select.expressions if not e.find(exp.AggFunc)]
+    if not group.expressions or any(isinstance(e, exp.Tuple) and not e.expressions for e in group.expressions):
+        raise QueryError("GROUP BY names no column; say by what, or leave it out")
     return list(group.expressions)
 
 
@@ -247,8 +249,8 @@ def _whole(clause: Any, name: str) -> int | None:
     if clause is None:
         return None
     count = clause.expression
-    if count is None or not count.is_int:
-        raise QueryError(f"{name} takes a whole number")
+    if not isinstance(count, exp.Literal) or not count.is_int:
+        raise QueryError(f"{name} takes a whole number that is not negative")
     return int(count.name)
 
 

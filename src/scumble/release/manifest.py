@@ -25,6 +25,7 @@ from scumble.forms.records import FormRecord
 from scumble.mechanisms import names
 from scumble.privacy.guarantee import Clause
 from scumble.privacy.words import CLAUSES, STATEMENTS
+from scumble.release.gate import demand_files, demand_roles
 from scumble.release.records import ColumnRecord, FileRecord, GuaranteeRecord, Randomness
 from scumble.release.version_1 import upgraded
 from scumble.spec.spec import Model
@@ -169,23 +170,31 @@ def _read(folder: Path) -> dict[str, Any]:
     """The document without its digest, once that is the right one."""
     path = folder / NAME
     try:
-        text = path.read_text(encoding="utf-8")
-        document = json.loads(text)
+        written = path.read_bytes()
+        document = json.loads(written.decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         why = f"it has no {NAME}" if folder.exists() else "there is nothing of that name"
         raise ReleaseError(f"{str(folder)!r} is not a release: {why}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, OSError):
+    except (OSError, ValueError, RecursionError):  # no JSON, or one that nobody wrote: too deep, numbers without end
         raise ChangedRelease(f"{NAME} of {folder.name!r} cannot be read; {AGAIN}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ReleaseError(f"{NAME} of {folder.name!r} is not the manifest of a scumble release")
-    if document.get("version") not in (1, VERSION):
+    if type(document.get("version")) is not int or document["version"] not in (1, VERSION):
         raise ReleaseError(
             f"the release has format version {document.get('version')!r}, and this scumble knows 1 and {VERSION}; {NEWER}"
         )
     document.pop("digest", None)
-    if _text(document) != text:
+    if not _is_canonical(document, written):
         raise ChangedRelease(f"{NAME} of {folder.name!r} was changed after it was written; {AGAIN}")
     return document
+
+
+def _is_canonical(document: dict[str, Any], written: bytes) -> bool:
+    """Whether the file is the canonical text of its document, to the byte."""
+    try:
+        return _text(document).encode("utf-8") == written
+    except (ValueError, RecursionError):  # text that is none, such as half of a pair of surrogates
+        return False
 
 
 def _manifest(document: dict[str, Any]) -> Manifest:
@@ -202,7 +211,11 @@ def _manifest(document: dict[str, Any]) -> Manifest:
         found = Manifest.model_validate({**document, "form": record})
     except ValidationError as error:
         raise ReleaseError(f"{NAME}: {problem(error)}") from None
+    except RecursionError:
+        raise ReleaseError(f"{NAME} is nested deeper than any manifest; {AGAIN}") from None
     _demand_codes(found)
+    demand_files(found)
+    demand_roles(found)
     return found
 
 

@@ -24,8 +24,8 @@ class ChannelRecord(Model):
     retain: float | list[float]
     replace: Literal["uniform", "published"]
     """Uniform, or the column's own distribution, which is reconstructed from what was published."""
-    size: int
-    bits: int
+    size: int = Field(ge=1)
+    bits: int = Field(ge=1, le=64)
     threshold: int | list[int]
     members: list[int] | None = Field(None, description="the places of its values in the domain, where not all of them")
 
@@ -50,6 +50,7 @@ class ChannelRecord(Model):
 
     def coins(self, domain_size: int) -> Coins:
         """The coins that it says were flipped; refused where they are none."""
+        self._demand_sound(domain_size)
         self.channel(domain_size, np.ones(self.size) / self.size)
         thresholds = self.threshold if isinstance(self.threshold, list) else [self.threshold]
         members = None if self.members is None else np.array(self.members)
@@ -58,21 +59,26 @@ class ChannelRecord(Model):
 
     def channel(self, domain_size: int, frequencies: npt.NDArray[np.float64] | None = None) -> Channel:
         """The channel on the whole domain, drawing from the given frequencies where it draws from what was published."""
-        thresholds = self.threshold if isinstance(self.threshold, list) else [self.threshold]
-        retained = self.retain if isinstance(self.retain, list) else [self.retain]
-        whole = 1 << self.bits
-        exact = [t / whole for t in thresholds] == retained
-        uneven = self.even and any(t and (whole - t) % self.size for t in thresholds)
-        if not exact or uneven or any(not 0 <= t < whole for t in thresholds):
-            raise ReleaseError("the manifest's retention is not the one of its threshold; the manifest was changed")
+        self._demand_sound(domain_size)
         if self.replace == "published":
             return Channel(self.retain, frequencies, size=self.size)
         members = None if self.members is None else np.array(self.members)
-        if (domain_size if members is None else len(members)) != self.size:
+        return spread(Channel(self.retain, size=self.size), members, domain_size)
+
+    def _demand_sound(self, domain_size: int) -> None:
+        """Refuses numbers that no coins have, before anything is made as large as they say."""
+        thresholds = self.threshold if isinstance(self.threshold, list) else [self.threshold]
+        retained = self.retain if isinstance(self.retain, list) else [self.retain]
+        whole = 1 << self.bits
+        members = range(domain_size) if self.members is None else self.members
+        if len(members) != self.size or any(not 0 <= member < domain_size for member in members):
             raise ReleaseError(
                 "the manifest's channel is not for as many values as its domain has; the manifest was changed"
             )
-        return spread(Channel(self.retain, size=self.size), members, domain_size)
+        inside = all(0 <= t < whole for t in thresholds)
+        exact = inside and [t / whole for t in thresholds] == retained
+        if not exact or (self.even and any(t and (whole - t) % self.size for t in thresholds)):
+            raise ReleaseError("the manifest's retention is not the one of its threshold; the manifest was changed")
 
 
 class MergedRecord(Model):

@@ -1,0 +1,59 @@
+"""What a manifest may not say, whoever wrote it: files outside of its folder, or roles that its form has no place for."""
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from scumble.core.errors import ReleaseError
+
+if TYPE_CHECKING:
+    from scumble.release.manifest import Manifest
+
+AGAIN = "get the release again from its publisher"
+LONGEST = 255
+"""Bytes of a name, at most, that file systems take."""
+
+OF_ROWS = ("public", "sensitive", "stratum", "weight", "copies")
+"""The roles of columns where every published row is one of the table."""
+
+
+def demand_files(manifest: "Manifest") -> None:
+    """Every file lies inside of the folder and is listed once; what the form reads is among the files that are hashed."""
+    paths = [file.path for file in manifest.files]
+    for path in paths:
+        if not _inside(path):
+            raise ReleaseError(
+                f"the manifest names the file {path[:80]!r}, which is no file inside of its folder; {AGAIN}"
+            )
+    if len(set(paths)) != len(paths):
+        raise ReleaseError(f"the manifest lists a file twice; {AGAIN}")
+    if not manifest.data:
+        raise ReleaseError(f"the manifest lists no file with rows; {AGAIN}")
+    read = [path for table in manifest.form.tables for path in table.files]
+    if astray := sorted(set(read) - set(manifest.data)):
+        raise ReleaseError(
+            f"the manifest has a table in {astray[0][:80]!r}, which is not among its hashed files; {AGAIN}"
+        )
+
+
+def _inside(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    plain = path.isprintable() and "\\" not in path and ":" not in path
+    short = all(len(part.encode("utf-8", "replace")) <= LONGEST for part in parts) and len(path) <= 4 * LONGEST
+    return bool(parts) and plain and short and not path.startswith("/") and ".." not in parts
+
+
+def demand_roles(manifest: "Manifest") -> None:
+    """A perturbed column has a domain and a channel, no other column has; of rows, weights go with samples and sub-tables with their channels."""
+    for column in manifest.columns:
+        perturbed = column.role == "sensitive"
+        if perturbed != bool(column.records) or (perturbed and column.domain is None):
+            raise ReleaseError(f"the manifest's column {column.name!r} is {column.role} and has other parts; {AGAIN}")
+    if not manifest.view.row_by_row:
+        return
+    roles = [column.role for column in manifest.columns]
+    if strange := next((role for role in roles if role not in OF_ROWS), None):
+        raise ReleaseError(f"the manifest has a column of the role {strange!r}, which rows do not have; {AGAIN}")
+    strata = max((len(column.records) for column in manifest.columns), default=1)
+    sampled = getattr(manifest.form, "sampling", None) is not None
+    if ("stratum" in roles) != (strata > 1) or (roles.count("weight") + roles.count("copies")) != int(sampled):
+        raise ReleaseError(f"the manifest's sub-tables or weights are not those of its channels and samples; {AGAIN}")
