@@ -55,5 +55,6 @@ def demand_roles(manifest: "Manifest") -> None:
         raise ReleaseError(f"the manifest has a column of the role {strange!r}, which rows do not have; {AGAIN}")
     strata = max((len(column.records) for column in manifest.columns), default=1)
     sampled = getattr(manifest.form, "sampling", None) is not None
-    if ("stratum" in roles) != (strata > 1) or (roles.count("weight") + roles.count("copies")) != int(sampled):
+    dealt = roles.count("stratum")  # a table that was dealt into one sub-table says so, too
+    if dealt > 1 or (strata > 1 and not dealt) or (roles.count("weight") + roles.count("copies")) != int(sampled):
         raise ReleaseError(f"the manifest's sub-tables or weights are not those of its channels and samples; {AGAIN}")
