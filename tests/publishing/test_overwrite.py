@@ -61,7 +61,8 @@ def test_a_manifest_that_lists_files_elsewhere_costs_none_of_them(publish_simply
     outside = release.manifest.files[0].model_copy(update={"path": "../raw.csv"})
     listed = release.manifest.model_copy(update={"files": [*release.manifest.files, outside]})
     (tmp_path / "r" / "manifest.json").write_text(listed.text())
-    publish_simply(out=tmp_path / "r", overwrite=True)
+    with pytest.raises(ReleaseError, match="is not a release"):
+        publish_simply(out=tmp_path / "r", overwrite=True)
     assert (tmp_path / "raw.csv").read_text() == "the only copy"
 
 
