@@ -34,8 +34,6 @@ class Traits:
     """It plans with the counts of the sensitive columns, which one scan gives it."""
     columns_alike: bool = False
     """It treats all published columns alike: none of them needs to be sensitive."""
-    in_groups: bool = False
-    """It publishes no number of a single row, or refuses to by itself."""
     by_target: bool = False
     """Its privacy is given by the target of the spec alone, so that one can be assumed where planning has none."""
     keyed_coins: bool = False

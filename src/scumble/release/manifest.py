@@ -25,7 +25,7 @@ from scumble.forms.records import FormRecord
 from scumble.mechanisms import names
 from scumble.privacy.guarantee import Clause
 from scumble.privacy.words import CLAUSES, STATEMENTS
-from scumble.release.gate import demand_files, demand_roles
+from scumble.release.gate import AGAIN, demand_files, demand_roles
 from scumble.release.records import ColumnRecord, FileRecord, GuaranteeRecord, Randomness
 from scumble.release.version_1 import upgraded
 from scumble.spec.spec import Model
@@ -34,7 +34,6 @@ FORMAT = "scumble-release"
 VERSION = 2
 NAME = "manifest.json"
 
-AGAIN = "get the release again from its publisher"
 NEWER = "get a newer scumble"
 
 

@@ -26,7 +26,6 @@ MECHANISM = Mechanism(
     column_settings={"user": "identifier", "item": "public", "value": "public"},
     traits=Traits(
         columns_alike=True,
-        in_groups=True,
         sorted_rows=True,
         adds_rows=True,
         unforeseen="depend on how often tuples occur and are not foreseen",

@@ -24,7 +24,6 @@ MECHANISM = Mechanism(
     settings=Settings,
     traits=Traits(
         columns_alike=True,
-        in_groups=True,
         sorted_rows=True,
         adds_rows=True,
         unforeseen="depend on how often tuples occur and are not foreseen",

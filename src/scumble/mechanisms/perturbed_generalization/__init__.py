@@ -23,6 +23,6 @@ MECHANISM = Mechanism(
     derive=deferred("scumble.mechanisms.perturbed_generalization.plan", "derive"),
     publish=deferred("scumble.mechanisms.perturbed_generalization.publish", "publish"),
     settings=Settings,
-    traits=Traits(in_groups=True, by_target=True),
+    traits=Traits(by_target=True),
     at_posterior=lambda setter, level: setter.by_gamma("perturbed_generalization", level, {"k": 10}),
 )

@@ -22,7 +22,7 @@ MECHANISM = Mechanism(
     derive=deferred("scumble.mechanisms.sps.plan", "derive"),
     publish=deferred("scumble.mechanisms.sps.publish", "publish"),
     settings=Settings,
-    traits=Traits(in_groups=True, by_target=True, adds_rows=True),
+    traits=Traits(by_target=True, adds_rows=True),
     customary=Customary({"retain": 0.5}),
     foresee=deferred("scumble.mechanisms.sps.foresee", "sampled_rows"),
 )
