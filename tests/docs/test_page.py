@@ -2,6 +2,7 @@
 
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ pytest.importorskip("matplotlib", reason="pages are drawn by matplotlib: pip ins
 
 def test_a_page_is_one_file_that_needs_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "reproduce"))
-    import page as pages
+    pages = import_module("page")
 
     monkeypatch.setattr(pages, "OUT", tmp_path)
     page = pages.Page("Errors & rows", "of `n`")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ def table(rows: int = 1500) -> pa.Table:
     return pa.table(
         {
             "age": draw.integers(0, 60, rows),
-            "sex": draw.choice(["f", "m", None], rows, p=[0.5, 0.4, 0.1]),
+            "sex": draw.choice(np.array(["f", "m", None]), rows, p=[0.5, 0.4, 0.1]),
             "town": draw.choice(["Ulm", "Bonn", "Trier"], rows),
             "disease": draw.choice(["flu", "cold", "hiv", "gout", "none"], rows, p=[0.4, 0.3, 0.1, 0.1, 0.1]),
             "visits": draw.integers(0, 8, rows),
@@ -211,7 +211,7 @@ def test_an_unknown_engine_is_refused_with_those_there_are(folders: dict[str, Pa
     with pytest.raises(ParameterError, match=r"there is no engine 'duckdbb'.*duckdb"):
         scumble.open(folders["rows"], engine="duckdbb")
     with pytest.raises(ParameterError, match=r"7 is no engine; give a name \(duckdb"):
-        scumble.open(folders["rows"], engine=7)
+        scumble.open(folders["rows"], engine=cast(Any, 7))
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))

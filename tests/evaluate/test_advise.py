@@ -16,7 +16,7 @@ import scumble
 from scumble.cli import app
 from scumble.core.errors import ParameterError
 from scumble.evaluate import advise
-from scumble.spec.spec import Spec, read_spec
+from scumble.spec.spec import ColumnSpec, Spec, read_spec
 from scumble.spec.toml import spec_toml
 
 pytestmark = pytest.mark.slow
@@ -184,9 +184,9 @@ def test_lines_of_nobody_are_not_the_worst(patients: pa.Table) -> None:
     some = patients.filter(pc.invert(pc.and_(women, pc.equal(patients.column("disease"), "hiv"))))
     given = Spec(
         columns={
-            "sex": {"role": "public"},
-            "age": {"role": "public"},
-            "disease": {"role": "sensitive", "values": DISEASES},
+            "sex": ColumnSpec(role="public"),
+            "age": ColumnSpec(role="public"),
+            "disease": ColumnSpec(role="sensitive", values=DISEASES),
         }
     )
     of = some.select(["sex", "age", "disease"])

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,7 @@ from scumble.evaluate.measured import Line
 pytestmark = pytest.mark.slow
 
 
-MECHANISMS = {
+MECHANISMS: dict[str, dict[str, Any]] = {
     "uniform": {"retain": 0.5},
     "fine_grain": {"retain": None, "rho1": 0.4, "rho2": 0.7},
     "partitioned": {"retain": None, "rho2": 0.6},

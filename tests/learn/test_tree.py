@@ -119,6 +119,7 @@ def test_counts_of_a_node_are_unbiased_and_their_variance_is_right(train: pa.Tab
     for seed in range(60):
         data = source(release_of(small, ["age", "ill"], seed=seed))
         age, town, ill = (feature_axis(data, name, 60) for name in ("age", "town", "ill"))
+        assert age.thresholds is not None
         old = np.append(age.thresholds, 80) > 50
         got = sums(data, [age, town], ill, [Box({0: old})], 1)[0]
         phi = ill.channels[0].weights(np.array([0.0, 1.0]))

@@ -1,6 +1,7 @@
 """Fine-grain perturbation: the papers' figures, the direct search against a linear program, and exact posteriors."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from scumble.mechanisms.utility import expected_error, record_utility
 from scumble.privacy import posteriors
 
 THESIS = [4, 4, 3, 2, 1]
-PAPER = {"rho1": ["1/10", "1/10", "1/9", "1/8"], "rho2": ["1/7", "1/4", "19/35", "18/25"]}
+PAPER: dict[str, Any] = {"rho1": ["1/10", "1/10", "1/9", "1/8"], "rho2": ["1/7", "1/4", "19/35", "18/25"]}
 
 
 def rows(gamma, breaches):

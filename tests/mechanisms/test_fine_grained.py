@@ -83,8 +83,9 @@ def test_conditions_follow_what_was_taken_from_the_data() -> None:
     public = publish(gamma=6, settings={"weights": "alike"}).manifest
     assert (public.depends_on_data, public.guarantees[0].condition_codes) == ([], CONDITIONS)
     assert "largest_posterior" not in public.guarantees[0].parameters
-    for settings, target in [({}, {"gamma": 6}), ({"theta": 3}, {})]:
-        private = publish(settings=settings, **target).manifest
+    taken: list[dict[str, Any]] = [{"gamma": 6}, {"settings": {"theta": 3}}]
+    for how in taken:
+        private = publish(**how).manifest
         codes = {c.code for g in private.guarantees for c in g.condition_codes or ()}
         assert not {c.code for c in CONDITIONS[1:]} & codes
         assert "once_by_counts" in codes

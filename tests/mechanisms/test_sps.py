@@ -89,7 +89,7 @@ def test_sizes_by_name_say_what_they_tell(table: pa.Table) -> None:
     assert "rungs" in ladder.manifest.depends_on_data[0]
     assert not ladder.doubts
     weights = set(ladder.table().column("weight").to_pylist())
-    assert len(weights) <= 1 + len(ladder.manifest.view.sampling.ladder)
+    assert len(weights) <= 1 + len(ladder.manifest.view.sampling.ladder or ())
 
 
 def test_chernoff_states_the_true_tails(table: pa.Table) -> None:
@@ -104,7 +104,12 @@ def test_a_guarantee_that_the_samples_do_not_keep_is_found(table: pa.Table) -> N
     """One record more than s(1) in the stated size fails the check; so does a delta that was asked too high."""
     release = sps(table)
     stated = release.manifest.guarantees[0]
-    for change in ({"size at f <= 1": stated.parameters["size at f <= 1"] + 1}, {"delta": 0.2}, {"retain": 0.6}):
+    changes: list[dict[str, Any]] = [
+        {"size at f <= 1": stated.parameters["size at f <= 1"] + 1},
+        {"delta": 0.2},
+        {"retain": 0.6},
+    ]
+    for change in changes:
         assert restated(release, **change).doubts
 
 
@@ -279,8 +284,8 @@ def test_merged_values_are_named_inside_of_aggregates_and_groups_too(value: str)
 def test_the_readme_lets_a_stranger_count_with_weights(table: pa.Table) -> None:
     import duckdb
 
-    for settings in ({}, {"duplicates": True}):
-        release = sps(table, **settings)
+    for duplicates in (False, True):
+        release = sps(table, duplicates=duplicates)
         sql = (release.path / "README.md").read_text().split("```sql")[1].split("```")[0]
         estimate, error = duckdb.sql(sql.replace("data.parquet", str(release.path / "data.parquet"))).fetchall()[0]
         answer = release.query("SELECT COUNT(*) AS n FROM release WHERE disease = 'flu'")["n"]

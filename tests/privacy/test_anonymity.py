@@ -125,14 +125,14 @@ def test_cell_by_cell_the_full_matrix_is_differentially_private() -> None:
 
 def duplicate(k: int) -> Algorithm:
     """Every record k times: k-anonymous, and all of it published."""
-    return lambda rows: {tuple(sorted(rows * k)): Fraction(1)}
+    return lambda rows: {tuple(sorted(rows * k, key=repr)): Fraction(1)}
 
 
 def one_for_its_bucket(k: int) -> Algorithm:
     """Buckets of at least k records, all changed to the first: as many rows as before, k-anonymous, and records published."""
 
     def run(rows: Dataset) -> dict[Dataset, Fraction]:
-        ordered = sorted(rows)
+        ordered = sorted(rows, key=repr)
         starts = [min(place // k, max(len(rows) // k - 1, 0)) * k for place in range(len(rows))]
         return {tuple(ordered[start] for start in starts): Fraction(1)}
 
@@ -145,7 +145,7 @@ def rare_sample(rate: Fraction) -> Algorithm:
     def run(rows: Dataset) -> dict[Dataset, Fraction]:
         found: dict[Dataset, Fraction] = {}
         for kept in product([False, True], repeat=len(rows)):
-            output = tuple(sorted(row for row, stays in zip(rows, kept, strict=True) if stays))
+            output = tuple(sorted((row for row, stays in zip(rows, kept, strict=True) if stays), key=repr))
             chance = rate ** sum(kept) * (1 - rate) ** (len(rows) - sum(kept))
             found[output] = found.get(output, Fraction(0)) + chance
         return found

@@ -154,7 +154,8 @@ def test_so_many_rows_are_enough(retain, shares):
     epsilon, delta, rng = 0.1, 0.05, np.random.default_rng(4)
     rows = rows_needed(retain, epsilon, delta, shares=shares)
     channels = [Channel(p, [1 - m, m]) for p, m in zip(retain, shares, strict=True)]
-    weight, cells = np.ones(1), np.ones(1)
+    weight: np.ndarray = np.ones(1)
+    cells: np.ndarray = np.ones(1)
     for channel in channels:
         weight, cells = np.kron(weight, channel.weights([0, 1])), np.kron(cells, channel.matrix() @ [0.5, 0.5])
     assert np.ptp(weight) ** 2 * math.log(2 / delta) / (2 * epsilon**2) == pytest.approx(rows, rel=0.01)

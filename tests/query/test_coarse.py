@@ -161,7 +161,7 @@ def test_a_plan_says_so_too(table: pa.Table, tmp_path: Path) -> None:
     assert "falls inside 40 to 49" in plan_openly(table, asked, retain=0.5, **HOW).answers[0][1].notes[0]
     pa.csv.write_csv(table.select(["age", "disease"]), tmp_path / "t.csv")
     (tmp_path / "t.toml").write_text(SPEC)
-    command = [sys.executable, "-m", "scumble", "plan", tmp_path / "t.toml", asked]
+    command = [sys.executable, "-m", "scumble", "plan", str(tmp_path / "t.toml"), asked]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert "note: age is published in steps of 10" in run.stdout

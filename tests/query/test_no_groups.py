@@ -37,7 +37,11 @@ CASES = [*((name, "unbiased") for name in MECHANISMS), *((name, "likelihood") fo
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draw, n = np.random.default_rng(1), 900
-    columns = {"town": ["Bonn", "Ulm", "Kiel"], "ill": ["flu", "cold", "hiv"], "cost": list(range(6))}
+    columns: dict[str, list[Any]] = {
+        "town": ["Bonn", "Ulm", "Kiel"],
+        "ill": ["flu", "cold", "hiv"],
+        "cost": list(range(6)),
+    }
     table = pa.table({name: draw.choice(values, n) for name, values in columns.items()})
     folder = tmp_path_factory.mktemp("releases")
     for name, how in MECHANISMS.items():

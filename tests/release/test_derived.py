@@ -6,9 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from every_mechanism import EVERY, HOW, published
 from forged import forged, restated
-from naming import publish_openly
-from test_verify import FULL, HOW
 from typer.testing import CliRunner
 
 from scumble.auditing import audit
@@ -27,7 +26,6 @@ MORE: dict[str, dict[str, Any]] = {
 }
 """So that each has a guarantee to forge."""
 
-GIVEN = {name: {"mechanism": name, **how, **MORE.get(name, {})} for name, how in HOW.items()} | {"full": FULL}
 Publish = Callable[[str], Release]
 
 
@@ -35,13 +33,10 @@ Publish = Callable[[str], Release]
 def made(patients: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Publish:
     """A release of each mechanism, published once."""
     folder, found = tmp_path_factory.mktemp("releases"), {}
-    table = patients.select(["sex", "disease", "smoker"])
 
     def publish(name: str) -> Release:
         if name not in found:
-            how = {key: value for key, value in GIVEN[name].items() if value is not None}
-            rows = table.group_by(table.column_names).aggregate([]) if name == "alpha_beta" else table  # it is for sets
-            found[name] = publish_openly(rows, folder / name, seed=3, **how)
+            found[name] = published(name, patients, folder / name, seed=3, **MORE.get(name, {}))
         return found[name]
 
     return publish
@@ -74,7 +69,8 @@ def smaller(release: Release) -> Release:
     record = release.manifest.guarantees[0]
     if record.kind == "subtable_posterior":
         return first(release, bounds=[[each and each * 0.99 for each in row] for row in record.bounds or []])
-    return restated(release, **{n: v * 0.99 for n, v in record.parameters.items() if v})
+    less = {n: v * 0.99 for n, v in record.parameters.items() if v}
+    return restated(release, 0, **less)
 
 
 def unconditional(release: Release) -> Release:
@@ -120,7 +116,7 @@ FORGERIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_sound_release_verifies_and_a_forged_one_does_not(name: str, made: Publish) -> None:
     release = made(name)
     assert failed(release) == {}
@@ -133,7 +129,7 @@ OPTIONAL = {"swapped", "identity"}
 """Mechanisms whose guarantees were all asked for: a release may claim none."""
 
 
-@pytest.mark.parametrize("name", [name for name in GIVEN if name not in OPTIONAL])
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in OPTIONAL])
 def test_guarantees_that_follow_cannot_be_left_out(name: str, made: Publish) -> None:
     found = failed(dropped(made(name)))
     if name == "alpha_beta":  # its one guarantee was asked for
@@ -142,7 +138,7 @@ def test_guarantees_that_follow_cannot_be_left_out(name: str, made: Publish) -> 
         assert found
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", EVERY)
 def test_another_mechanism_does_not_give_the_same(name: str, made: Publish) -> None:
     release = made(name)
     for other in set(HOW) - {release.manifest.mechanism}:
@@ -235,7 +231,7 @@ def test_a_release_from_a_seed_is_never_sound(made: Publish, tmp_path: Path) -> 
 
 def test_releases_without_codes_are_read_and_their_prose_is_not(made: Publish) -> None:
     """As they were made before there were codes, with numbers that came later left out; another number is found out in them too."""
-    for name in GIVEN:
+    for name in EVERY:
         manifest = made(name).manifest
         later = ("by_factor", "anything", "asked", "theta", "protected", "sets")
         records = [

@@ -50,7 +50,7 @@ ESCAPES = ["flu\n```\n# a heading\n", "cold\r````\r# a heading\r", "asthma `````
 
 def rendered(text: str) -> tuple[list[str], list[str]]:
     """The lines that a reader of Markdown takes as text, and the blocks of code between fences: a fence ends by one as long or longer."""
-    lines, blocks, fence = [], [], ""
+    lines, blocks, fence = list[str](), list[str](), ""
     for line in re.split(r"\r\n|\r|\n", text):
         marks = re.match(r" {0,3}(`{3,})([^`]*)$", line)
         if fence:
