@@ -130,6 +130,33 @@ def test_a_source_gives_its_rows_and_says_what_it_is(given: Any) -> None:
     assert all(Path(file).is_file() for file in source.files)
 
 
+def ratings() -> pa.Table:
+    """400 users with two items each: what is told of a user stands in several rows."""
+    users = [user for user in range(400) for _ in range(2)]
+    items = [name for user in range(400) for name in (("tea", "milk") if user % 3 else ("beer", "nuts"))]
+    return pa.table({"who": users, "item": items, "stars": [user % 2 + 3 for user in users]})
+
+
+def stream(table: pa.Table, folder: Path) -> Any:
+    return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=100))
+
+
+@pytest.mark.parametrize("kind", [*(reference.partition(":")[2] for reference in SOURCES), "stream"])
+def test_transactions_are_read_from_every_source_in_one_reading(kind: str, tmp_path: Path) -> None:
+    """Whoever reads once is served too; the files are those of the same rows in a frame."""
+    settings = {"user": "who", "item": "item", "value": "stars", "schema": [["tea", "milk"], ["beer", "nuts"]]}
+    how: dict[str, Any] = {
+        "mechanism": "columnized",
+        "epsilon": 2,
+        "settings": {"k": 5, "delta": 1e-5, **settings},
+        "seed": 1,
+    }
+    release = scumble.publish((GIVEN | {"stream": stream})[kind](ratings(), tmp_path), tmp_path / "r", **how)
+    same = scumble.publish(ratings(), **how)
+    assert [file.sha256 for file in release.manifest.files] == [file.sha256 for file in same.manifest.files]
+    assert all(check.passed for check in verify(release))
+
+
 @pytest.mark.parametrize("mechanism", ["uniform", "k_dgs", "coin"])
 @pytest.mark.slow
 def test_a_source_is_published_verified_and_audited(given: Any, mechanism: str, tmp_path: Path) -> None:

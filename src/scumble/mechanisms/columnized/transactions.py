@@ -74,32 +74,34 @@ class Transactions:
 
 
 def read_transactions(job: Job, settings: Settings) -> Transactions:
-    """The table's transactions; a missing user or item is refused."""
+    """The table's transactions, in one reading of whatever source it is, a stream too; a missing user, item or value is refused."""
     names = [name for name in (settings.user, settings.item, settings.value) if name is not None]
-    coded = {name: _codes(job, name) for name in names}
-    users, people = coded[names[0]]
-    items, item_values = coded[names[1]]
-    nothing = (np.zeros(len(users), np.int32), pa.array([0]))
-    values, value_values = coded[names[2]] if len(names) == 3 else nothing
+    parts: dict[str, list[pa.DictionaryArray]] = {name: [] for name in names}
+    for batch in job.table.batches(names):
+        for name in names:
+            parts[name].append(_encoded(job, name, batch.column(name)))
+    if not parts[names[0]]:
+        raise TableError("the table has no rows, so there is nothing to publish")
+    (users, people), (items, item_values), *value = [_ranked(parts.pop(name)) for name in names]
+    values, value_values = value[0] if value else (np.zeros(len(users), np.int32), pa.array([0]))
     order = np.argsort(items, kind="stable")
     return Transactions(users[order], items[order], values[order], len(people), item_values, value_values)
 
 
-def _codes(job: Job, name: str) -> tuple[Ints, pa.Array]:
-    """A column as places among its values, which are in sorted order: the order in which they came would tell of the rows'."""
+def _encoded(job: Job, name: str, column: pa.Array) -> pa.DictionaryArray:
+    """A column of a batch as it will be published, as a dictionary: whole columns of text would not fit."""
+    if column.null_count:
+        raise SchemaError(f"column {name!r} has missing values; a transaction has all of its parts")
     rule = job.spec.columns[name].coarsen
-    parts = []
-    for batch in job.table.batches([name]):
-        column = batch.column(name)
-        if column.null_count:
-            raise SchemaError(f"column {name!r} has missing values; a transaction has all of its parts")
-        column = column if rule is None else coarsen(column, rule, name)
-        parts.append(column.cast(published_type(column.type)))
-    if not parts:
-        raise TableError("the table has no rows, so there is nothing to publish")
-    coded = pa.chunked_array(parts).dictionary_encode().unify_dictionaries().combine_chunks()
-    found = coded.dictionary
-    ranks = np.empty(len(found), np.int32)
-    order = pc.sort_indices(found)
-    ranks[order.to_numpy()] = np.arange(len(found), dtype=np.int32)
-    return ranks[coded.indices.to_numpy()], found.take(order)
+    column = column if rule is None else coarsen(column, rule, name)
+    return column.cast(published_type(column.type)).dictionary_encode()
+
+
+def _ranked(parts: Sequence[pa.DictionaryArray]) -> tuple[Ints, pa.Array]:
+    """A column as places among its values, which are in sorted order: the order in which they came would tell of the rows'."""
+    coded = pa.chunked_array(parts).unify_dictionaries().combine_chunks()
+    distinct = coded.dictionary
+    ranks = np.empty(len(distinct), np.int32)
+    order = pc.sort_indices(distinct)
+    ranks[order.to_numpy()] = np.arange(len(distinct), dtype=np.int32)
+    return ranks[coded.indices.to_numpy()], distinct.take(order)
