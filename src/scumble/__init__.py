@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scumble.api import init, open, plan, publish
     from scumble.auditing import audit
     from scumble.core.channel import Channel
+    from scumble.core.design import Design
     from scumble.core.errors import ScumbleError
     from scumble.evaluate import advise, compare
     from scumble.query.estimates import Estimates
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Channel": "scumble.core.channel",
+    "Design": "scumble.core.design",
     "Estimates": "scumble.query.estimates",
     "Release": "scumble.release.release",
     "ScumbleError": "scumble.core.errors",
@@ -43,6 +45,7 @@ _ROOMS = {
 
 __all__ = [
     "Channel",
+    "Design",
     "Estimates",
     "Release",
     "ScumbleError",

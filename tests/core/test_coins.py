@@ -18,7 +18,7 @@ def test_all_words_enumerated_give_the_published_channel(size: int, share: int) 
     coins = Coins(size, 16, np.array([threshold], np.uint64))
     words = np.arange(1 << 16, dtype=np.uint16)
     for code in (0, size - 1):
-        published, open_words = coins._decide(np.full(1 << 16, code, np.uint8), words)
+        published, open_words = coins.decide(np.full(1 << 16, code, np.uint8), words)
         assert not open_words.any()
         expected = np.full(size, ((1 << 16) - threshold) // size)
         expected[code] += threshold
@@ -28,7 +28,7 @@ def test_all_words_enumerated_give_the_published_channel(size: int, share: int) 
 
 def test_a_value_that_is_never_retained_draws_again_from_the_remainder() -> None:
     coins = Coins(7, 16, np.array([0], np.uint64))
-    published, open_words = coins._decide(np.zeros(1 << 16, np.uint8), np.arange(1 << 16, dtype=np.uint16))
+    published, open_words = coins.decide(np.zeros(1 << 16, np.uint8), np.arange(1 << 16, dtype=np.uint16))
     assert open_words.sum() == (1 << 16) % 7
     assert len(set(np.bincount(published[~open_words], minlength=7).tolist())) == 1
 

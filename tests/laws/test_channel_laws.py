@@ -6,11 +6,15 @@ from laws.registered import MECHANISMS, example_of
 
 import scumble
 from scumble.core.channel import Channel
-from scumble.core.coins import Coins, spread
+from scumble.core.channel_base import BaseChannel, Vector
+from scumble.core.coins import BaseCoins, Coins, spread
+from scumble.core.design import Design
+from scumble.core.design_coins import DesignCoins
+from scumble.core.difference_set import one_place, singer
 from scumble.release.records import ChannelRecord
 from scumble.release.release import Release
 
-KINDS: dict[str, Channel] = {
+KINDS: dict[str, BaseChannel] = {
     "one retention": Channel(0.3, size=5),
     "a retention for each value": Channel([0.2, 0.5, 0.9]),
     "replacements that are given": Channel(0.4, [0.1, 0.2, 0.7]),
@@ -20,12 +24,16 @@ KINDS: dict[str, Channel] = {
     "of a factor": Channel.from_gamma(7, 3),
     "of an epsilon": Channel.from_epsilon(2, 0.1),
     "of a pair": Channel.from_rho(9, "1/13", "1/6"),
+    "a design that is full": Design(7, 2, singer(2, 3)),
+    "a design with room": Design(46, 2.06),
+    "a design of a power": Design(40, 5),
+    "a design that is uniform": Design(14, 9),
 }
 
 
-def channels_of(release: Release) -> list[Channel]:
+def channels_of(release: Release) -> list[BaseChannel]:
     """The channels of a release, as its manifest has them; replacements of a column's own are drawn from some shares."""
-    found = []
+    found: list[BaseChannel] = []
     for column in release.manifest.columns:
         for record in column.records:
             assert column.domain is not None
@@ -35,16 +43,42 @@ def channels_of(release: Release) -> list[Channel]:
     return found
 
 
-def demand_laws(channel: Channel) -> None:
+def demand_laws(channel: BaseChannel) -> None:
     """What every channel is."""
     matrix, counts = channel.matrix(), np.arange(1.0, channel.size + 1)
+    assert matrix.shape == (channel.codes, channel.size)
     assert matrix.min() >= 0
     np.testing.assert_allclose(matrix.sum(axis=0), 1, rtol=1e-12)
     np.testing.assert_allclose(channel.apply(counts), matrix @ counts, rtol=1e-12)
     values = counts**2 - counts[1]
-    np.testing.assert_allclose(channel.expect(values), matrix.T @ values, rtol=1e-12)
+    by_code = np.arange(1.0, channel.codes + 1) ** 2
+    np.testing.assert_allclose(channel.expect(by_code), matrix.T @ by_code, rtol=1e-12)
     np.testing.assert_allclose(channel.solve(channel.apply(counts)), counts, rtol=1e-6)
     np.testing.assert_allclose(matrix.T @ channel.weights(values), values, rtol=1e-6)
+    if not len(channel.never_retained):
+        demand_one_estimator(channel, by_code)
+    demand_amplification(channel, matrix)
+
+
+def demand_one_estimator(channel: BaseChannel, published: Vector) -> None:
+    """`solve` and `solve_squares` are the sums of the weights of each value, and those of all values are 1."""
+    phi = channel.weights(np.eye(channel.size))
+    scale = np.abs(phi).max() * published.sum()
+    np.testing.assert_allclose(channel.solve(published), phi.T @ published, rtol=1e-9, atol=1e-12 * scale)
+    np.testing.assert_allclose(channel.solve_squares(published), (phi**2).T @ published, rtol=1e-6)
+    np.testing.assert_allclose(channel.weights(np.ones(channel.size)), 1, rtol=1e-9)
+    own = np.eye(channel.size)[0]
+    np.testing.assert_allclose(
+        channel.variance(own), channel.matrix().T @ phi[:, 0] ** 2 - own, rtol=1e-6, atol=1e-9 * np.abs(phi).max() ** 2
+    )
+
+
+def demand_amplification(channel: BaseChannel, matrix: Vector) -> None:
+    """gamma is the largest ratio within a row."""
+    seen = matrix[matrix.max(axis=1) > 0]
+    least = seen.min(axis=1)
+    ratio = np.inf if np.any(least == 0) else float((seen.max(axis=1) / least).max())
+    assert channel.amplification == pytest.approx(ratio, rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,8 +91,10 @@ def test_a_kind_of_channel_is_one(kind: str) -> None:
 def test_the_channels_of_a_release_are_some(mechanism: str) -> None:
     """Where a sub-table has some values only, the others have no rows and tell nothing: the law is that of its own."""
     for channel in channels_of(example_of(mechanism).release):
-        own = np.flatnonzero(channel.replace)
-        demand_laws(Channel(channel.retention[own], channel.replace[own]))
+        if isinstance(channel, Channel):
+            own = np.flatnonzero(channel.replace)
+            channel = Channel(channel.retention[own], channel.replace[own])
+        demand_laws(channel)
 
 
 def test_what_is_off_by_a_little_is_no_channel() -> None:
@@ -71,10 +107,12 @@ def test_what_is_off_by_a_little_is_no_channel() -> None:
         demand_laws(wrong)
 
 
-COINS: dict[str, Coins] = {
+COINS: dict[str, BaseCoins] = {
     "one threshold": Coins(5, 8, np.array([56], np.uint64)),
     "a threshold for each value": Coins(3, 8, np.array([1, 100, 253], np.uint64)),
     "nothing is kept": Coins(4, 8, np.array([0], np.uint64)),
+    "a design without a remainder": DesignCoins(5, singer(2, 3), 8, 52, 25),
+    "a design of one place": DesignCoins(4, one_place(4), 8, 64 + 33, 53),
 }
 
 
@@ -87,8 +125,8 @@ def test_what_is_published_is_what_is_applied(kind: str) -> None:
     for value in range(coins.size):
         codes = np.full(whole, value, np.uint8)
         drawn = coins.settle(codes, lambda places: words[places])
-        shares = np.bincount(drawn, minlength=coins.size) / whole
-        assert shares.tolist() == coins.channel().matrix()[:, value].tolist()
+        shares = np.bincount(drawn, minlength=coins.channel().codes) / whole
+        np.testing.assert_allclose(shares, coins.channel().matrix()[:, value], rtol=1e-13)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -31,7 +31,7 @@ def test_a_word_has_the_outcome_that_the_coins_of_its_sub_table_give(part: int) 
     words = words_near_the_edges(coins)
     both = SubtableCoins(COINS, SIZE)
     for place, value in enumerate(own):
-        alone, again = coins._decide(np.full(len(words), place, np.uint8), words.astype(np.uint32))
+        alone, again = coins.decide(np.full(len(words), place, np.uint8), words.astype(np.uint32))
         found, decided = both.decide(np.full(len(words), part * SIZE + value), words << np.uint64(64 - coins.bits))
         assert np.array_equal(~decided, np.broadcast_to(again, len(words)))
         assert np.array_equal(found[decided], own[alone[decided]])

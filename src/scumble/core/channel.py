@@ -1,4 +1,4 @@
-"""The channel of a column: Pr[published value | true value], the one object that everything else derives from.
+"""Retention replacement, the channel whose codes are the values: Pr[published value | true value].
 
 A column has m values. With retention p (one number, or one for each value) and replacement r (sums to 1), value i is
 kept with probability p_i and otherwise redrawn from r:
@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.display import Card, Grid, Note, Part, Shown
+from scumble.core.channel_base import BaseChannel, Flags, Pair, Places
+from scumble.core.channel_base import Vector as Vector
+from scumble.core.display import Card, Grid, Note, Part
 from scumble.core.errors import NotEstimable, ParameterError
 from scumble.core.parameters import number, plain
-
-Vector = npt.NDArray[np.float64]
 
 SMALL = 8
 """Values of a domain whose matrix a notebook shows."""
 
 
-class Channel(Shown):
+class Channel(BaseChannel):
     """Retention replacement on a domain of `size` values.
 
     retain   the probability that a value is kept: one number, or one for each value
@@ -100,6 +100,26 @@ class Channel(Shown):
     def replace(self) -> Vector:
         """The replacement distribution."""
         return self._replace
+
+    @property
+    def codes(self) -> int:
+        """As many as values: a code is a value."""
+        return self.size
+
+    @property
+    def recoded(self) -> bool:
+        """Values are published."""
+        return False
+
+    @property
+    def alike(self) -> bool:
+        """Whether all values are kept and drawn alike."""
+        return self.uniform
+
+    @property
+    def traits(self) -> Vector | None:
+        """The retention, where there are several."""
+        return None if self.constant else self._retain
 
     def matrix(self) -> Vector:
         """P itself, column i the distribution of what value i becomes; for small m."""
@@ -186,6 +206,26 @@ class Channel(Shown):
         values, p, r = self._columns(g)
         return np.asarray(p * values + (1 - p) * (r * values).sum(axis=0))
 
+    def matches(self, counts: Any) -> Vector:
+        """How often each value is published."""
+        return self.demand(counts, self.size, "value")
+
+    def pair(self, inside: Flags) -> Pair | None:
+        """A set is kept with p + (1 - p) r(set) and drawn with (1 - p) r(set), where one retention holds."""
+        if not self.constant or self.retain == 0:
+            return None
+        drawn = (1 - float(self.retain)) * float(self._replace @ inside)
+        return Pair(np.asarray(inside, dtype=np.bool_), float(self.retain) + drawn, drawn)
+
+    @property
+    def against_others(self) -> tuple[float, Vector] | None:
+        """The retention and the replacement, where one retention holds."""
+        return (float(self.retain), self._replace) if self.constant and self.retain > 0 else None
+
+    def places(self, cells: Places, count: int) -> Places:
+        """Codes are values."""
+        return cells
+
     @property
     def never_retained(self) -> npt.NDArray[np.intp]:
         """The values of retention 0: one can still be told from the rest, several not from each other."""
@@ -221,11 +261,6 @@ class Channel(Shown):
         if np.any(least[seen] == 0):
             return math.inf
         return float(np.max(most[seen] / least[seen]))
-
-    @property
-    def epsilon(self) -> float:
-        """The epsilon of local differential privacy, ln(amplification)."""
-        return math.log(self.amplification)
 
     def _largest_other(self) -> Vector:
         if self.constant:

@@ -12,6 +12,7 @@ value is published for certain. Only for a value that is never retained (T_i = 0
 it are drawn again.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.core.channel import Channel
+from scumble.core.channel_base import BaseChannel, Vector
 from scumble.core.domain import Codes
 from scumble.core.entropy import PIECE, Stream
 from scumble.core.errors import InternalError
@@ -35,8 +37,77 @@ def word_bits(size: int) -> int:
     return SHORT if size <= 1 << 12 else LONG
 
 
+class BaseCoins(ABC):
+    """The integers behind a channel: from a uniform word and a true value to a published code."""
+
+    size: int
+    """How many values they are for."""
+    bits: int
+    """Bits of a word."""
+    domain_size: int | None = None
+    """How many values the domain has, where these coins are for some of them."""
+    own: bool = False
+    """Whether replacements follow the column's own distribution."""
+
+    @property
+    @abstractmethod
+    def amplification(self) -> Fraction:
+        """gamma of these coins, in whole numbers."""
+
+    @property
+    @abstractmethod
+    def kept(self) -> Vector:
+        """How probably a value is published as itself, or as a code that stands for it: one number, or one for each value."""
+
+    @property
+    @abstractmethod
+    def spelling(self) -> tuple[str, ...]:
+        """What tells these coins from all others of the same column and domain: coins by key depend on it."""
+
+    @abstractmethod
+    def channel(self) -> BaseChannel:
+        """The channel that is applied, exactly."""
+
+    @abstractmethod
+    def code_type(self, codes: Codes) -> np.dtype[np.unsignedinteger]:
+        """The type of published codes, of true ones as these are."""
+
+    @abstractmethod
+    def decide(self, codes: Codes, words: Words) -> tuple[Codes, npt.NDArray[np.bool_]]:
+        """Published codes by one word each, of `bits` bits, and where that has to be drawn again."""
+
+    def flip(self, codes: Codes, stream: Stream) -> Codes:
+        """Published codes for true ones, with fresh coins.
+
+        >>> from scumble.core.entropy import Entropy
+        >>> coins = Coins.of(Channel(0.0, size=4))
+        >>> sorted(set(coins.flip(np.zeros(100, np.uint8), Entropy.seeded(1).stream("doc")).tolist()))
+        [0, 1, 2, 3]
+        """
+        width = 32 if self.bits == SHORT else 64
+        step = PIECE * 8 // width
+        published = np.empty(len(codes), self.code_type(codes))
+        for start in range(0, len(codes), step):
+            part = codes[start : start + step]
+            published[start : start + step] = self.settle(part, lambda which: stream.words(len(which), width))
+        return published
+
+    def settle(self, codes: Codes, words: Callable[[npt.NDArray[np.intp]], Words]) -> Codes:
+        """Published codes, asking `words` for the random words of the records at the given places until all are decided."""
+        places = np.arange(len(codes))
+        published, open_places = self.decide(codes, self._cut(words(places)))
+        while open_places.any():
+            places = places[open_places]
+            published[places], open_places = self.decide(codes[places], self._cut(words(places)))
+        return published
+
+    def _cut(self, words: Words) -> Words:
+        """Words of 64 bits that coins want fewer of."""
+        return words >> np.uint64(64 - LONG) if self.bits == LONG else words
+
+
 @dataclass(frozen=True, eq=False)
-class Coins:
+class Coins(BaseCoins):
     """The integers behind a channel with uniform replacement."""
 
     size: int
@@ -103,34 +174,22 @@ class Coins:
         """The same coins, for these values of a larger domain."""
         return replace(self, members=members, domain_size=domain_size)
 
-    def flip(self, codes: Codes, stream: Stream) -> Codes:
-        """Published codes for true ones, with fresh coins.
+    @property
+    def kept(self) -> Vector:
+        """The retention."""
+        return np.asarray(self.thresholds / 2.0**self.bits)
 
-        >>> from scumble.core.entropy import Entropy
-        >>> coins = Coins.of(Channel(0.0, size=4))
-        >>> sorted(set(coins.flip(np.zeros(100, np.uint8), Entropy.seeded(1).stream("doc")).tolist()))
-        [0, 1, 2, 3]
-        """
-        width = 32 if self.bits == SHORT else 64
-        step = PIECE * 8 // width
-        published = np.empty_like(codes)
-        for start in range(0, len(codes), step):
-            part = codes[start : start + step]
-            published[start : start + step] = self.settle(part, lambda which: stream.words(len(which), width))
-        return published
+    @property
+    def spelling(self) -> tuple[str, ...]:
+        """Bits and thresholds."""
+        return str(self.bits), str(self.thresholds.tolist())
 
-    def settle(self, codes: Codes, words: Callable[[npt.NDArray[np.intp]], Words]) -> Codes:
-        """Published codes, asking `words` for the random words of the records at the given places until all are decided."""
-        places = np.arange(len(codes))
-        published, open_places = self._decide(codes, words(places))
-        while open_places.any():
-            places = places[open_places]
-            published[places], open_places = self._decide(codes[places], words(places))
-        return published
+    def code_type(self, codes: Codes) -> np.dtype[np.unsignedinteger]:
+        """A code is a value."""
+        return codes.dtype
 
-    def _decide(self, codes: Codes, words: Words) -> tuple[Codes, npt.NDArray[np.bool_]]:
-        if self.bits == LONG:
-            words = words >> np.uint64(64 - LONG)
+    def decide(self, codes: Codes, words: Words) -> tuple[Codes, npt.NDArray[np.bool_]]:
+        """Kept below the threshold, else replaced by one of the values."""
         thresholds = self.thresholds.astype(words.dtype)
         shares = ((np.uint64(1 << self.bits) - self.thresholds) // np.uint64(self.size)).astype(words.dtype)
         if len(thresholds) == 1:
@@ -141,11 +200,12 @@ class Coins:
         drawn = (words - threshold) // share  # garbage where the value is kept, in wrapping integers
         out = drawn.astype(codes.dtype)
         out += (codes - out) * keep  # selecting by arithmetic is several times faster than a masked copy
-        undecided = (drawn >= self.size) & ~keep if (thresholds == 0).any() else _NONE
+        undecided = (drawn >= self.size) & ~keep if (thresholds == 0).any() else ALL_DECIDED
         return out, undecided
 
 
-_NONE = np.zeros(1, dtype=np.bool_)
+ALL_DECIDED = np.zeros(1, dtype=np.bool_)
+"""No word has to be drawn again."""
 
 
 def spread(channel: Channel, members: npt.NDArray[np.intp] | None, domain_size: int | None) -> Channel:
