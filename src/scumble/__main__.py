@@ -20,9 +20,9 @@ class Interruptions:
 
     def install(self) -> None:
         """From now on; whoever started us with a signal ignored, as nohup does, wants it ignored."""
-        for each in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(each) is not signal.SIG_IGN:
-                signal.signal(each, self._interrupt)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._interrupt)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.number = number

@@ -153,7 +153,7 @@ def open(path: str | Path, *more: str | Path, on: str | None = None, engine: "Ch
     on      the shared row id, where the further releases have other columns of the same rows
     engine  what runs statements over its tables: a name ("duckdb"), or a class that implements scumble.engines.engine.Engine
     """
-    parts = [open_release(each, engine) for each in (path, *more)]
+    parts = [open_release(part, engine) for part in (path, *more)]
     if len(parts) == 1:
         return parts[0]
     from scumble.release.combine import join, stack

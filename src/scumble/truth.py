@@ -111,11 +111,11 @@ class Truth:
         ORDER BY and LIMIT are left out, so that every line of an answer finds its truth. Columns in steps are summed at the middles of these.
         """
         query = at_middles(parse(sql, self.table.column_names), Recoding(self.coarse).spreads)
-        found = open_engine({TABLE: self.table}).run(plain(query))
-        *told, rows = [column.to_pylist() for column in found.columns]
+        counted = open_engine({TABLE: self.table}).run(plain(query))
+        *columns, rows = [column.to_pylist() for column in counted.columns]
         outputs = query.outputs
-        groups = [c for c, output in zip(told, outputs, strict=True) if isinstance(output, Group)]
-        numbers = [c for c, output in zip(told, outputs, strict=True) if not isinstance(output, Group)]
+        groups = [c for c, output in zip(columns, outputs, strict=True) if isinstance(output, Group)]
+        numbers = [c for c, output in zip(columns, outputs, strict=True) if not isinstance(output, Group)]
         return {
             tuple(c[i] for c in groups): (float(n), [np.nan if c[i] is None else float(c[i]) for c in numbers])
             for i, n in enumerate(rows)

@@ -139,14 +139,14 @@ def case_of(
 
 def run(case: Case, progress: Progress | None = None) -> list[Finding]:
     """Every attack on one case."""
-    found = []
+    findings = []
     for done, attack in enumerate(ATTACKS):
         finding = attack(case)
-        found += [finding] if finding is not None else []
+        findings += [finding] if finding is not None else []
         pa.default_memory_pool().release_unused()
         if progress is not None:
             progress(done + 1, len(ATTACKS))
-    return found
+    return findings
 
 
 def publication_of(

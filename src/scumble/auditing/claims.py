@@ -10,8 +10,8 @@ def coins(case: Case) -> Finding | None:
     if case.publication.manifest is None:
         return None
     problem = soundness.coins_problem(case.publication.manifest)
-    told = problem or "by the manifest the coins were secret: nobody can flip them again"
-    return Finding.of_facts("seeded coins", int(bool(problem)), 1, told, "integrity")
+    sentence = problem or "by the manifest the coins were secret: nobody can flip them again"
+    return Finding.of_facts("seeded coins", int(bool(problem)), 1, sentence, "integrity")
 
 
 def claims(case: Case) -> Finding | None:
@@ -19,5 +19,7 @@ def claims(case: Case) -> Finding | None:
     release = case.publication.release
     if release is None:
         return None
-    told = release.doubts[0] if release.doubts else "all that the manifest claims follows from its mechanism and coins"
-    return Finding.of_facts("claims", len(release.doubts), max(1, len(release.doubts)), told, "integrity")
+    sentence = (
+        release.doubts[0] if release.doubts else "all that the manifest claims follows from its mechanism and coins"
+    )
+    return Finding.of_facts("claims", len(release.doubts), max(1, len(release.doubts)), sentence, "integrity")

@@ -63,9 +63,9 @@ class Finding(Shown):
 
     def card(self) -> Card:
         """The verdict, the measured success beside its baseline, and what it means."""
-        told = f"success {self.success:.1%} [{self.low:.1%}, {self.high:.1%}], baseline {self.baseline:.1%}"
+        sentence = f"success {self.success:.1%} [{self.low:.1%}, {self.high:.1%}], baseline {self.baseline:.1%}"
         uncovered = [Note(f"the release says: {self.uncovered}", "faint")] if self.verdict == "open" else []
-        return Card(f"{self.verdict}  {self.attack}: {told}", [Note(self.detail), *uncovered])
+        return Card(f"{self.verdict}  {self.attack}: {sentence}", [Note(self.detail), *uncovered])
 
     @classmethod
     def of_facts(

@@ -43,7 +43,7 @@ class Findings(list[Finding], Shown):
         seen = {f.verdict for f in self}
         parts += [Note(f"{name}: {meaning}", "faint") for name, meaning in VERDICTS.items() if name in seen]
         broken = sum(not f.passed for f in self)
-        told = f"{broken} of {len(self)} broken" if broken else "nothing is broken that was promised"
-        return Card(f"{len(self)} attack{'s' * (len(self) > 1)}: {told}", parts)
+        sentence = f"{broken} of {len(self)} broken" if broken else "nothing is broken that was promised"
+        return Card(f"{len(self)} attack{'s' * (len(self) > 1)}: {sentence}", parts)
 
     __repr__ = Shown.__repr__

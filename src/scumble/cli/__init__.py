@@ -76,8 +76,8 @@ def run() -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())
         else:
-            told = " ".join(error.format_message().split()).rstrip(".")
-            print(f"scumble: {told}; see {_whose(error)} --help", file=sys.stderr)
+            sentence = " ".join(error.format_message().split()).rstrip(".")
+            print(f"scumble: {sentence}; see {_whose(error)} --help", file=sys.stderr)
     return 2
 
 

@@ -46,7 +46,7 @@ def command(
     if out is not None and out.exists():
         raise ParameterError(f"{str(out)!r} exists and is kept; choose another name")
     with progress_bar("checking the promise") as progress:
-        found = advise(
+        advice = advise(
             spec,
             error=error,
             posterior=posterior,
@@ -60,13 +60,13 @@ def command(
         )
     if out is not None:
         with whole_file(out) as aside:
-            aside.write_text(found.written(out.parent), encoding="utf-8")
+            aside.write_text(advice.written(out.parent), encoding="utf-8")
     if format is Format.JSON:
-        print_json(found.to_list())
+        print_json(advice.to_list())
         return
-    print_card(found.card())
+    print_card(advice.card())
     if out is None:
         console().print("\nthe spec (-o FILE writes it):", style="bold")
-        print(found.spec)
+        print(advice.spec)
     else:
         console().print(f"\nthe spec is in {out}", style="bold")

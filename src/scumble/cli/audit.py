@@ -106,43 +106,47 @@ def _examine(target: Path, raw: Path | None, lam: Any, delta: Any) -> list[Any]:
         return [examine(open(target), read(raw) if raw is not None else None, lam, delta)]
     spec = read_spec(target)
     table = read_source(spec)
-    spec, told = examined_as(decided(spec, table), table)
-    for note in told:
+    spec, assumptions = examined_as(decided(spec, table), table)
+    for note in assumptions:
         print(f"note: {note}", file=sys.stderr)
     return examine_table(table, spec, lam, delta)
 
 
-def _examined(found: list[Any], format: Format) -> bool:
+def _examined(examined: list[Any], format: Format) -> bool:
     if format is Format.JSON:
-        print_json([each.to_dict() for each in found])
+        print_json([column.to_dict() for column in examined])
     else:
-        for each in found:
-            _print_examined(each)
-    return all(each.passed for each in found)
+        for column in examined:
+            _print_examined(column)
+    return all(column.passed for column in examined)
 
 
-def _print_examined(found: Any) -> None:
-    out, v = console(), found.violations
+def _print_examined(examined: Any) -> None:
+    out, v = console(), examined.violations
     out.print(
-        f"{found.column}: {int(found.people.sum()):,} records in {len(found.people):,} groups, kept with p = {found.retain:.4g}, "
-        f"lambda = {found.lam:g}, delta = {found.delta:g}",
+        f"{examined.column}: {int(examined.people.sum()):,} records in {len(examined.people):,} groups, kept with p = {examined.retain:.4g}, "
+        f"lambda = {examined.lam:g}, delta = {examined.delta:g}",
         style="bold",
         markup=False,
     )
-    if found.estimated:
+    if examined.estimated:
         out.print("  frequencies are estimated from the release; --raw TABLE takes the true ones")
     for name, verdict in (("exact tails", v.exact), ("Chernoff bound", v.chernoff)):
-        told = f"{name}: v_g = {verdict.groups:.2%} of the groups, v_r = {verdict.records:.2%} of the records fail"
-        out.print(f"  {told}", markup=False)
-    out.print(f"  safe whatever the values: up to {found.size} records of a group (mechanism sps publishes so many)\n")
+        sentence = f"{name}: v_g = {verdict.groups:.2%} of the groups, v_r = {verdict.records:.2%} of the records fail"
+        out.print(f"  {sentence}", markup=False)
+    out.print(
+        f"  safe whatever the values: up to {examined.size} records of a group (mechanism sps publishes so many)\n"
+    )
     table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("group", "value", "records", "with it", "tail above", "below", "Chernoff above", "below"):
         table.add_column(heading, justify="left" if heading in ("group", "value") else "right")
-    for each in v.worst:
-        shown = found.exposed(each)
-        numbers = [f"{t:.2e}" for t in (each.exact.upper, each.exact.lower, each.chernoff.upper, each.chernoff.lower)]
+    for group in v.worst:
+        shown = examined.exposed(group)
+        numbers = [
+            f"{t:.2e}" for t in (group.exact.upper, group.exact.lower, group.chernoff.upper, group.chernoff.lower)
+        ]
         names = ", ".join(str(value) for value in shown["group"].values())
-        table.add_row(names, str(shown["value"]), f"{each.size:,}", f"{each.count:,}", *numbers)
+        table.add_row(names, str(shown["value"]), f"{group.size:,}", f"{group.count:,}", *numbers)
     out.print(table)
 
 
@@ -152,30 +156,32 @@ def _ratio(ratio: tuple[str, str], epsilon: str | None, trials: int, format: For
 
     if epsilon is None:
         raise ParameterError("--ratio needs --epsilon, the budget of both answers together")
-    found = ratio_disclosure(*ratio, epsilon)
-    seen = simulate(found, Entropy.system().stream("ratio"), trials)
+    disclosure = ratio_disclosure(*ratio, epsilon)
+    seen = simulate(disclosure, Entropy.system().stream("ratio"), trials)
     result = {
-        "x": found.x,
-        "y": found.y,
-        "ratio": found.ratio,
-        "scale": found.scale,
-        "relative_scale": found.relative_scale,
-        "expectation": found.expectation,
-        "variance": found.variance,
-        "discloses": found.discloses,
+        "x": disclosure.x,
+        "y": disclosure.y,
+        "ratio": disclosure.ratio,
+        "scale": disclosure.scale,
+        "relative_scale": disclosure.relative_scale,
+        "expectation": disclosure.expectation,
+        "variance": disclosure.variance,
+        "discloses": disclosure.discloses,
         "simulated": {"trials": trials, "median": seen.median, "quantiles": seen.quantiles(), "within_5%": seen.within(0.05)},
     }  # fmt: skip
     if format is Format.JSON:
         print_json(result)
-        return not found.discloses
+        return not disclosure.discloses
     low, _, _, high = seen.quantiles()
     print(
-        f"true ratio {found.ratio:.4f}; noise of scale b = {found.scale:g} on each answer, b/x = {found.relative_scale:.4g}"
+        f"true ratio {disclosure.ratio:.4f}; noise of scale b = {disclosure.scale:g} on each answer, b/x = {disclosure.relative_scale:.4g}"
     )
-    print(f"by Taylor: expectation {found.expectation:.4f}, standard deviation {found.variance**0.5:.4f}")
+    print(f"by Taylor: expectation {disclosure.expectation:.4f}, standard deviation {disclosure.variance**0.5:.4f}")
     print(
         f"simulated, {trials:,} times: median {seen.median:.4f}, 90% within [{low:.4f}, {high:.4f}], within 5% of the truth in {seen.within(0.05):.1%}"
     )
-    told = "the ratio is as good as known" if found.discloses else "the noise still hides the ratio"
-    print(f"{'FAIL' if found.discloses else 'ok  '}  b/x is {'at most' if found.discloses else 'above'} 1/20: {told}")
-    return not found.discloses
+    sentence = "the ratio is as good as known" if disclosure.discloses else "the noise still hides the ratio"
+    print(
+        f"{'FAIL' if disclosure.discloses else 'ok  '}  b/x is {'at most' if disclosure.discloses else 'above'} 1/20: {sentence}"
+    )
+    return not disclosure.discloses

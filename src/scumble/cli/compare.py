@@ -48,7 +48,7 @@ def command(
         else Workload.counts(subject.truth, size=size, floor=floor, seed=0 if seed is None else seed)
     )
     with progress_bar("publishing and asking") as progress:
-        found = compare(
+        comparison = compare(
             subject,
             mechanisms=mechanism,
             levels=level,
@@ -60,8 +60,8 @@ def command(
         )
     if out is not None:
         with whole_file(out) as aside:
-            aside.write_text(json.dumps(found.to_list(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            aside.write_text(json.dumps(comparison.to_list(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if format is Format.JSON:
-        print_json(found.to_list())
+        print_json(comparison.to_list())
     else:
-        print_card(found.card())
+        print_card(comparison.card())

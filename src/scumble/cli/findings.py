@@ -35,8 +35,8 @@ def print_findings(case: Case, findings: list[Finding]) -> None:
     out.print()
     broken = sum(not finding.passed for finding in findings)
     opened = sum(finding.verdict == "open" for finding in findings)
-    told = f"{len(findings)} attacks: {broken} broken, {opened} open (said to be uncovered), {len(findings) - broken - opened} hold"
-    out.print(told, style="bold", markup=False)
+    sentence = f"{len(findings)} attacks: {broken} broken, {opened} open (said to be uncovered), {len(findings) - broken - opened} hold"
+    out.print(sentence, style="bold", markup=False)
 
 
 def _print_finding(out: Console, finding: Finding) -> None:

@@ -220,6 +220,6 @@ def _truth(sql: str, raw: pa.Table, answer: Estimates) -> dict[str, list[float]]
     """The same question on the raw table, in the order of the answer's rows."""
     rows = exact(sql.split(" ORDER BY")[0], raw).to_pylist()
     names = answer.groups.schema.names
-    found = {tuple(row[name] for name in names): row for row in rows}
+    lines = {tuple(row[name] for name in names): row for row in rows}
     keys = [tuple(row[name] for name in names) for row in answer.groups.to_pylist()]
-    return {e.name: [float(found[key][e.name]) if key in found else 0.0 for key in keys] for e in answer.estimates}
+    return {e.name: [float(lines[key][e.name]) if key in lines else 0.0 for key in keys] for e in answer.estimates}

@@ -34,25 +34,25 @@ def command(
     with progress_bar("reading the table") as progress:
         path, suggested = write_spec(table, out, listed(text), overwrite=overwrite, progress=progress)
     print_card(_card(suggested))
-    print(f"wrote {path}: {_told(suggested)}read it, edit it, then: scumble publish {path} -o {path.stem}.release")
+    print(f"wrote {path}: {_sentence(suggested)}read it, edit it, then: scumble publish {path} -o {path.stem}.release")
 
 
-def _told(suggested: list["Suggestion"]) -> str:
+def _sentence(suggested: list["Suggestion"]) -> str:
     """What stands between the spec and a release."""
     from scumble.spec.suggest import NONE_SENSITIVE
 
-    roles = [each.role for each in suggested]
+    roles = [column.role for column in suggested]
     open_ = roles.count("?")
-    told = [f'{open_} column{"s" * (open_ > 1)} to be decided (role = "?")'] if open_ else []
-    told += [] if "sensitive" in roles else [NONE_SENSITIVE.lower()]
-    return f"{' and '.join(told)}, so " if told else ""
+    parts = [f'{open_} column{"s" * (open_ > 1)} to be decided (role = "?")'] if open_ else []
+    parts += [] if "sensitive" in roles else [NONE_SENSITIVE.lower()]
+    return f"{' and '.join(parts)}, so " if parts else ""
 
 
 def _card(suggested: list["Suggestion"]) -> "Card":
     """What was decided of each column, and why."""
     from scumble.core.display import Card, Grid
 
-    rows = [(each.seen.name, each.role, each.why, _examples(each.seen.examples)) for each in suggested]
+    rows = [(column.seen.name, column.role, column.why, _examples(column.seen.examples)) for column in suggested]
     return Card("", [Grid(("column", "role", "why", "values such as"), rows, (0, 1, 2, 3))])
 
 

@@ -69,7 +69,7 @@ def print_card(card: Card) -> None:
 
 def least_width(grid: Grid) -> int:
     """What a table needs for whole numbers, and for words that are broken; a narrower terminal gets longer lines, and no shorter numbers."""
-    longest = [max(len(cell(each)) for each in column) for column in zip(grid.headings, *grid.rows, strict=True)]
+    longest = [max(len(cell(value)) for value in column) for column in zip(grid.headings, *grid.rows, strict=True)]
     return sum(min(width, LEAST_WORDS) if i in grid.left else width for i, width in enumerate(longest)) + 2 * len(
         longest
     )
@@ -88,5 +88,5 @@ def rich_table(grid: Grid) -> RichTable:
             style="dim" if heading == "± se" else "",
         )
     for row in grid.rows:
-        table.add_row(*(cell(each) for each in row))
+        table.add_row(*(cell(value) for value in row))
     return table

@@ -30,14 +30,14 @@ def command(
     given = read_spec(spec)
     asked = [*(questions or ()), *(_lines(file) if file else ())]
     with progress_bar("planning"):
-        found = forecast(read_source(given), given, asked, level)
-    allowed = _allowed(breach, len(found.outlooks))
+        outlook = forecast(read_source(given), given, asked, level)
+    allowed = _allowed(breach, len(outlook.outlooks))
     if format is Format.JSON:
-        print_json(_json(found, allowed))
+        print_json(_json(outlook, allowed))
     else:
-        print_card(found.card())
+        print_card(outlook.card())
         if allowed is not None:
-            console().print(_told(*allowed, len(found.outlooks)))
+            console().print(_sentence(*allowed, len(outlook.outlooks)))
 
 
 def _lines(file: Path) -> list[str]:
@@ -47,7 +47,7 @@ def _lines(file: Path) -> list[str]:
         raise ParameterError(f"there is no file {str(file)!r} with questions") from None
 
 
-def _told(any_set: float, small: float, columns: int) -> str:
+def _sentence(any_set: float, small: float, columns: int) -> str:
     said = f"largest retention without such a breach: {any_set:.4g}"
     if columns == 1:
         return said
@@ -67,19 +67,19 @@ def _allowed(breach: str | None, columns: int) -> tuple[float, float] | None:
     return product_retention(s, rho1, rho2, columns), largest_retention(s, rho1, rho2, k=columns)
 
 
-def _json(found: Any, allowed: tuple[float, float] | None) -> dict[str, Any]:
+def _json(forecast: Any, allowed: tuple[float, float] | None) -> dict[str, Any]:
     from scumble.release.records import GuaranteeRecord
 
     return {
-        "rows": found.rows,
-        "mechanism": found.plan.mechanism,
-        "guarantees": [GuaranteeRecord.of(guarantee).model_dump() for guarantee in found.plan.guarantees],
-        "warnings": found.plan.warnings,
-        "columns": [outlook.__dict__ for outlook in found.outlooks],
-        "condition": found.condition,
+        "rows": forecast.rows,
+        "mechanism": forecast.plan.mechanism,
+        "guarantees": [GuaranteeRecord.of(guarantee).model_dump() for guarantee in forecast.plan.guarantees],
+        "warnings": forecast.plan.warnings,
+        "columns": [outlook.__dict__ for outlook in forecast.outlooks],
+        "condition": forecast.condition,
         "largest_retention": allowed and allowed[0],
         "largest_retention_of_small_sets": allowed and allowed[1],
         "answers": [
-            {"question": sql, "rows": answer.to_list(), "notes": answer.notes} for sql, answer in found.answers
+            {"question": sql, "rows": answer.to_list(), "notes": answer.notes} for sql, answer in forecast.answers
         ],
     }

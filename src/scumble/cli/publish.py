@@ -123,15 +123,15 @@ def _assignment(text: str, option: str, example: str) -> tuple[str, str]:
 
 
 def _domains(given: list[str] | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    domains: dict[str, Any] = {}
     for text in given or ():
         name, value = _assignment(text, "--domain", "disease=flu,cold or age=0..120")
         grid = re.fullmatch(r"\s*(-?[\d.]+?)\.\.(-?[\d.]+?)(?::([\d.]+))?\s*", value)
         if grid:
-            found[name] = {"low": grid[1], "high": grid[2], "step": grid[3] or "1"}
+            domains[name] = {"low": grid[1], "high": grid[2], "step": grid[3] or "1"}
         else:
-            found[name] = [_value(part.strip()) for part in value.split(",")]
-    return found
+            domains[name] = [_value(part.strip()) for part in value.split(",")]
+    return domains
 
 
 def _value(text: str) -> Any:
@@ -178,21 +178,21 @@ def _beside(table: Path) -> Path:
 
 def _declared(columns: dict[str, Any], sensitive: list[str], table: Path) -> dict[str, Any]:
     """The domains of the spec, where the flags give none."""
-    found = {
+    declared = {
         name: columns[name]
         for name in sensitive
         if name in columns and columns[name].role == "sensitive" and columns[name].has_domain
     }
-    for name in found:
+    for name in declared:
         print(f"the domain of {name!r} is taken from {_beside(table).name}")
-    return found
+    return declared
 
 
 def _left_out(columns: dict[str, Any], named: list[str], table: Path) -> list[str]:
     """The columns that the spec does not publish, and no flag names."""
-    found = [n for n, column in columns.items() if column.role in ("identifier", "dropped") and n not in named]
-    for name in found:
+    names = [n for n, column in columns.items() if column.role in ("identifier", "dropped") and n not in named]
+    for name in names:
         print(
             f"{name!r} is left out: it is {columns[name].role} in {_beside(table).name}; --public names what is published"
         )
-    return found
+    return names

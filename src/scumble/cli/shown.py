@@ -61,13 +61,13 @@ def _unique_rows(release: Release) -> int:
 
 def _posteriors(release: Release) -> list[Part]:
     """What a belief can become at most, where a guarantee bounds it whatever it was before."""
-    found = belief(release.terms.guarantees)
-    if found is None:
+    posteriors = belief(release.terms.guarantees)
+    if posteriors is None:
         return []
     seeing = "the row" if release.manifest.view.row_by_row else "the release"
-    save = f", save with probability {plain(found.save)}" if found.save else ""
-    beliefs = [(share(prior), at_most_share(found.bound(prior))) for prior in PRIORS]
+    save = f", save with probability {plain(posteriors.save)}" if posteriors.save else ""
+    beliefs = [(share(prior), at_most_share(posteriors.bound(prior))) for prior in PRIORS]
     return [
-        Note(f"how far a belief can rise ({found.about}), for {found.holder}{save}:", "heading"),
+        Note(f"how far a belief can rise ({posteriors.about}), for {posteriors.holder}{save}:", "heading"),
         Grid(("believed before with at most", f"after seeing {seeing}, at most (rounded up)"), beliefs, (0, 1)),
     ]

@@ -21,14 +21,14 @@ def undisturbed() -> Iterator[None]:
         yield
         return
     waiting: list[int] = []
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
-    for each in before:
-        signal.signal(each, lambda number, frame: waiting.append(number))
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for name in before:
+        signal.signal(name, lambda number, frame: waiting.append(number))
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, signal.SIG_DFL if handler is None else handler)
+        for name, handler in before.items():
+            signal.signal(name, signal.SIG_DFL if handler is None else handler)
         if waiting:
             signal.raise_signal(waiting[0])
 
@@ -94,10 +94,10 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
     """The named files, and the folders that are empty then."""
     for name in names:
         (folder / name).unlink(missing_ok=True)
-    within = sorted((each for each in folder.rglob("*") if each.is_dir()), reverse=True)
+    within = sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True)
     try:
-        for each in [*within, folder]:
-            each.rmdir()
+        for path in [*within, folder]:
+            path.rmdir()
     except OSError:
         raise InputError(
             f"the new folder is in place; what somebody put into the former one is in {str(folder)!r}"

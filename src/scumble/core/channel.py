@@ -321,8 +321,8 @@ class IndistinguishableValues(NotEstimable):
 
     def __init__(self, values: npt.NDArray[np.intp], names: list[Any] | None = None) -> None:
         self.values = values
-        told = names if names is not None else values.tolist()
-        shown = ", ".join(str(v) for v in told[:8]) + (", ..." if len(told) > 8 else "")
+        labels = names if names is not None else values.tolist()
+        shown = ", ".join(str(v) for v in labels[:8]) + (", ..." if len(labels) > 8 else "")
         super().__init__(f"values {shown} cannot be told apart, because they are never retained; ask for them together")
 
 

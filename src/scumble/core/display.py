@@ -24,7 +24,7 @@ def plain(value: Any) -> str:
     >>> plain("two\nlines"), plain("\x1b[31mred")
     ('two\\nlines', '\\x1b[31mred')
     """
-    return DISOBEYED.sub(lambda found: ascii(found[0])[1:-1], str(value))
+    return DISOBEYED.sub(lambda match: ascii(match[0])[1:-1], str(value))
 
 
 def cell(value: Any) -> str:
@@ -80,7 +80,7 @@ class Grid:
 
     def text(self) -> str:
         """Aligned columns under their headings."""
-        table = [[cell(each) for each in line] for line in (self.headings, *self.rows)]
+        table = [[cell(value) for value in line] for line in (self.headings, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         table.insert(1, ["-" * width for width in widths])
         return "\n".join(
@@ -145,11 +145,11 @@ class Items:
 
     def text(self) -> str:
         """A list."""
-        return "\n".join([f"{plain(self.heading)}:", *(f"  - {plain(each)}" for each in self.sentences)])
+        return "\n".join([f"{plain(self.heading)}:", *(f"  - {plain(sentence)}" for sentence in self.sentences)])
 
     def html(self) -> str:
         """A list that can be folded."""
-        lines = "".join(f"<li>{escape(plain(each))}</li>" for each in self.sentences)
+        lines = "".join(f"<li>{escape(plain(sentence))}</li>" for sentence in self.sentences)
         return (
             f'<details style="margin:.2em 0"><summary>{escape(plain(self.heading))}</summary><ul>{lines}</ul></details>'
         )

@@ -237,8 +237,8 @@ class Grid(Domain):
 
 def count_gaps(columns: Iterable[pa.Array], name: str) -> NotOnGrid:
     """What a grid has no place for, over all batches of a column."""
-    found = [_gaps(column, _doubles(column, name)) for column in columns]
-    return NotOnGrid(name, sum(missing for missing, _ in found), sum(infinite for _, infinite in found))
+    gaps = [_gaps(column, _doubles(column, name)) for column in columns]
+    return NotOnGrid(name, sum(missing for missing, _ in gaps), sum(infinite for _, infinite in gaps))
 
 
 def _gaps(column: pa.Array, x: npt.NDArray[np.float64]) -> tuple[int, int]:

@@ -50,8 +50,10 @@ class NotOnGrid(SchemaError):  # noqa: N818  what the numbers are
     def __str__(self) -> str:
         counts = [f"{self.missing:,} missing values"] * (self.missing > 0)
         counts += [f"{self.infinite:,} values that are NaN or infinite"] * (self.infinite > 0)
-        told = " and ".join(counts)
-        return f"column {self.column!r} has {told}; a grid has no place for them: leave out these rows, or fill them"
+        sentence = " and ".join(counts)
+        return (
+            f"column {self.column!r} has {sentence}; a grid has no place for them: leave out these rows, or fill them"
+        )
 
 
 class UndecidedColumns(SchemaError):  # noqa: N818  what they are

@@ -99,9 +99,9 @@ def truths_by_statement(engine: Engine, asked: Predicates) -> list[npt.NDArray[n
         truth = cast(truth_case(predicate), exp.DataType.Type.SMALLINT)
         parts.append(select({"place": column("scumble place"), "truth": truth}, f"scumble_domain_{i}"))
     with registered(engine, tables):
-        found = engine.run(exp.union(*parts, distinct=False) if len(parts) > 1 else parts[0])
+        table = engine.run(exp.union(*parts, distinct=False) if len(parts) > 1 else parts[0])
     every = np.empty(starts[-1], dtype=np.int8)
-    place, truth = (found.column(name).combine_chunks().to_numpy(zero_copy_only=False) for name in ("place", "truth"))
+    place, truth = (table.column(name).combine_chunks().to_numpy(zero_copy_only=False) for name in ("place", "truth"))
     every[place.astype(np.intp)] = truth
     return np.split(every, starts[1:-1])
 

@@ -69,8 +69,8 @@ def select(
     grouped: int = 0,
 ) -> exp.Select:
     """A SELECT of named columns, of which the first few are grouped by: by their places, because a column of the table may have any name."""
-    found = exp.select(*(exp.alias_(e.copy(), exp.to_identifier(name)) for name, e in columns.items()))
-    found = found.from_(table(source) if isinstance(source, str) else source)
+    statement = exp.select(*(exp.alias_(e.copy(), exp.to_identifier(name)) for name, e in columns.items()))
+    statement = statement.from_(table(source) if isinstance(source, str) else source)
     if where:
-        found = found.where(*(part.copy() for part in where))
-    return found.group_by(*(exp.Literal.number(i + 1) for i in range(grouped))) if grouped else found
+        statement = statement.where(*(part.copy() for part in where))
+    return statement.group_by(*(exp.Literal.number(i + 1) for i in range(grouped))) if grouped else statement

@@ -72,7 +72,7 @@ def literal(file: Path) -> str:
         raise TableError(
             f"{name!r} has a backslash beside one of {' '.join(WILDCARDS)}, which cannot be read; rename it"
         )
-    return "".join(f"[{each}]" if each in WILDCARDS else each for each in name)
+    return "".join(f"[{character}]" if character in WILDCARDS else character for character in name)
 
 
 def parquet(files: Iterable[Path]) -> str:

@@ -11,7 +11,7 @@ from scumble.core.parameters import plain
 from scumble.evaluate.foresight import Foreseen
 from scumble.evaluate.measured import percent
 from scumble.evaluate.promise import Met
-from scumble.evaluate.search import Offer, told_error
+from scumble.evaluate.search import Offer, error_text
 from scumble.spec.toml import spec_toml
 
 CHOSEN = (
@@ -64,37 +64,37 @@ class Advice(Shown):
 
     def written(self, folder: Path | None) -> str:
         """The same, for a folder that it is written into."""
-        told = [
+        lines = [
             f"Advised: {self.why}",
             f"An attacker who knows the table's shares believes a protected value with at most {self.posterior:.4g}.",
             *self.exempt,
         ]
-        for each in self.foreseen:
-            what = "standard error " if math.isfinite(each.error) else ""
-            told.append(f"{what}{self._shown(each.error)}: {' '.join(each.sql.split())}")
-        return spec_toml(self.chosen.setting.spec, folder, told)
+        for answer in self.foreseen:
+            what = "standard error " if math.isfinite(answer.error) else ""
+            lines.append(f"{what}{self._shown(answer.error)}: {' '.join(answer.sql.split())}")
+        return spec_toml(self.chosen.setting.spec, folder, lines)
 
     def to_list(self) -> list[dict[str, Any]]:
         """One dictionary for each question, with the spec in each."""
         return [
             {
-                "question": each.sql,
-                "error": each.error if math.isfinite(each.error) else None,
-                "worst_line": each.line,
-                "measured_error": self.met[each.sql].error if each.sql in self.met else None,
-                "ratio": self.met[each.sql].ratio if each.sql in self.met else None,
-                "publications": self.met[each.sql].publications if each.sql in self.met else 0,
+                "question": answer.sql,
+                "error": answer.error if math.isfinite(answer.error) else None,
+                "worst_line": answer.line,
+                "measured_error": self.met[answer.sql].error if answer.sql in self.met else None,
+                "ratio": self.met[answer.sql].ratio if answer.sql in self.met else None,
+                "publications": self.met[answer.sql].publications if answer.sql in self.met else 0,
                 "mechanism": self.mechanism,
                 "posterior": self.posterior,
                 "prior": self.prior,
                 "factor": self.chosen.beliefs.factor if math.isfinite(self.chosen.beliefs.factor) else None,
                 "spec": self.spec,
             }
-            for each in self.foreseen
+            for answer in self.foreseen
         ]
 
     def _shown(self, error: float) -> str:
-        return told_error(error, self.absolute)
+        return error_text(error, self.absolute)
 
     def card(self) -> Card:
         """The choice, the errors, the beliefs, and the spec."""
@@ -114,25 +114,25 @@ class Advice(Shown):
         ]
         if self.refused:
             parts.append(Items("does not apply", [f"{name}: {why}" for name, why in self.refused.items()]))
-        told = [clause.sentence for clause in self.chosen.plan.depends_on_data]
+        sentences = [clause.sentence for clause in self.chosen.plan.depends_on_data]
         parts.append(
             Items(
                 "what the parameters tell of the table, because they were chosen with it",
-                [SET if self.asked_posterior else CHOSEN, *told],
+                [SET if self.asked_posterior else CHOSEN, *sentences],
             )
         )
         return Card(f"use {self.chosen.setting.name}", parts)
 
     def _errors(self) -> Grid:
         rows = []
-        for each in self.foreseen:
-            met = self.met.get(each.sql)
+        for answer in self.foreseen:
+            met = self.met.get(answer.sql)
             rows.append(
                 [
-                    " ".join(each.sql.split()),
-                    each.line or "-",
-                    plain(each.truth) if math.isfinite(each.truth) else "-",
-                    self._shown(each.error),
+                    " ".join(answer.sql.split()),
+                    answer.line or "-",
+                    plain(answer.truth) if math.isfinite(answer.truth) else "-",
+                    self._shown(answer.error),
                     "-" if met is None else self._shown(met.error),
                     "-" if met is None else f"{met.ratio:.2f}",
                 ]
@@ -145,7 +145,7 @@ class Advice(Shown):
             [
                 "*" if offer is self.chosen else "",
                 offer.setting.name,
-                offer.setting.told,
+                offer.setting.label,
                 f"{offer.beliefs.posterior:.4g}",
                 f"x {offer.beliefs.factor:.4g}" if offer.beliefs.factor < 1e4 else "none",
                 self._shown(offer.error),

@@ -64,9 +64,9 @@ def advise(
     if not offers:
         name, reason = next(iter(refused.items()))
         raise ParameterError(f"{'that accuracy cannot be had' if wanted else 'no mechanism applies'}: {name}: {reason}")
-    for each in offers[0].foreseen:
-        if each.sql in search.wanted:
-            _demand_error(each, absolute)
+    for answer in offers[0].foreseen:
+        if answer.sql in search.wanted:
+            _demand_error(answer, absolute)
     best, why = search.decide(offers, posterior)
     kept = met(subject, best.setting.spec, best.foreseen, absolute, repetitions, processes, seed, progress)
     folder = Path(table).parent if isinstance(table, str | Path) else None
@@ -76,40 +76,40 @@ def advise(
 
 
 def _notes(best: Offer, offers: Sequence[Offer], kept: dict[str, Met]) -> list[str]:
-    found = []
+    notes = []
     firm = [offer for offer in offers if math.isfinite(offer.beliefs.factor)]
     if math.isinf(best.beliefs.factor) and firm:
-        found.append(f"for a promise that holds whatever an attacker believes, take --mechanism {firm[0].setting.name}")
+        notes.append(f"for a promise that holds whatever an attacker believes, take --mechanism {firm[0].setting.name}")
     if kept:
         times = next(iter(kept.values())).publications
         chance = 2 / math.sqrt(2 * times)
-        found.append(
+        notes.append(
             f"measured on {times} fresh publications: the error of one line comes out within about {chance:.0%} of what it is"
         )
-    return found
+    return notes
 
 
 def _wanted(error: Any) -> list[tuple[str, float]]:
     pairs = [] if error is None else [error] if isinstance(error[0], str) else list(error)
-    found = [(sql, number(target, "the error")) for sql, target in pairs]
-    for _, target in found:
+    wanted = [(sql, number(target, "the error")) for sql, target in pairs]
+    for _, target in wanted:
         if target <= 0:
             raise ParameterError(f"an error is a number above 0, such as 0.02, not {target:g}")
-    return found
+    return wanted
 
 
-def _demand_error(each: Foreseen, absolute: bool) -> None:
+def _demand_error(forecast: Foreseen, absolute: bool) -> None:
     """A question that has no error at any privacy says nothing about which to choose."""
-    if each.error > 0 or each.answer is None:
+    if forecast.error > 0 or forecast.answer is None:
         return
-    said = "".join(f" ({note})" for note in each.answer.notes)
-    exact = not any(e.se.any() for e in each.answer.estimates)
-    if not any(np.nan_to_num(e.value).any() for e in each.answer.estimates) and (exact or not absolute):
+    said = "".join(f" ({note})" for note in forecast.answer.notes)
+    exact = not any(e.se.any() for e in forecast.answer.estimates)
+    if not any(np.nan_to_num(e.value).any() for e in forecast.answer.estimates) and (exact or not absolute):
         raise ParameterError(
-            f"nothing in the table is what {each.sql!r} asks for{said}: its truth is 0, so that it has no relative error; check its values"
+            f"nothing in the table is what {forecast.sql!r} asks for{said}: its truth is 0, so that it has no relative error; check its values"
         )
     raise ParameterError(
-        f"the answer to {each.sql!r} is exact whatever the privacy{said}; ask for the error of a question about a sensitive column"
+        f"the answer to {forecast.sql!r} is exact whatever the privacy{said}; ask for the error of a question about a sensitive column"
     )
 
 

@@ -64,7 +64,7 @@ class Attacker:
     def of(cls, truth: Truth, rho1: Any = None) -> "Attacker":
         """The attacker who knows the shares of a table."""
         counts = {name: truth.counts(name) for name in truth.sensitive}
-        shape = [len(each) for each in counts.values()]
+        shape = [len(count) for count in counts.values()]
         joint = None
         if math.prod(shape) * max(shape) <= MOST_CELLS:
             codes = [truth.domains[n].encode(truth.table.column(n).combine_chunks(), n) for n in counts]

@@ -53,7 +53,7 @@ class Compared:
         """For programs."""
         line: dict[str, Any] = {
             "mechanism": self.setting.name,
-            "setting": self.setting.told,
+            "setting": self.setting.label,
             "equal": self.equal,
             "level": self.setting.level,
             "posterior": _finite(self.posterior),
@@ -170,10 +170,10 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="scumble-") as folder:
         bench = Bench.of(subject.truth, [setting.spec for setting in settings], truths, folder, seed)
         tasks = [(i, r) for i, s in enumerate(settings) for r in range(1 if s.deterministic else repetitions)]
-        found = run(trial, bench, tasks, processes, progress)
+        outcomes = run(trial, bench, tasks, processes, progress)
     lines = []
     for i, setting in enumerate(settings):
-        results = [result for (place, _), result in zip(tasks, found, strict=True) if place == i]
+        results = [result for (place, _), result in zip(tasks, outcomes, strict=True) if place == i]
         whys = [result for result in results if isinstance(result, str)]
         if whys:
             refused[setting.name] = whys[0]
@@ -183,8 +183,8 @@ def compare(
     return Comparison(lines, refused, attacker.prior, subject.truth.rows, len(pool), seed, setter.exempt)
 
 
-def _demand_some(found: Sequence[object], refused: dict[str, str]) -> None:
-    if not found:
+def _demand_some(settings: Sequence[object], refused: dict[str, str]) -> None:
+    if not settings:
         raise ParameterError(f"no mechanism applies: {'; '.join(f'{name}: {why}' for name, why in refused.items())}")
 
 
@@ -205,17 +205,17 @@ def _levels(setter: Setter, chosen: Sequence[str]) -> list[float]:
 
 
 def _settings(setter: Setter, chosen: Iterable[str], levels: Sequence[float]) -> tuple[list[Setting], dict[str, str]]:
-    found: list[Setting] = []
+    settings: list[Setting] = []
     refused: dict[str, str] = {}
     for name in chosen:
         ways = levels if name in levels_of() else [None]
         for level in ways:
             try:
-                found.append(setter.own(name) if level is None else setter.at(name, level))
+                settings.append(setter.own(name) if level is None else setter.at(name, level))
             except InputError as error:
                 refused[name] = why_not(error)
-    found.sort(key=lambda each: (each.level is None, each.level or 0.0))
-    return found, refused
+    settings.sort(key=lambda setting: (setting.level is None, setting.level or 0.0))
+    return settings, refused
 
 
 def _compared(setting: Setting, results: Sequence[dict[str, float]]) -> Compared:
@@ -260,13 +260,13 @@ def _grid(lines: Sequence[Compared], best: Sequence[Compared]) -> Grid:
     headings = ["", "mechanism", "setting", "posterior", "rise", "guess", "other beliefs", "error", "±"]
     headings += [f"at {floor:.1%}" for floor in FLOORS] + ["coverage", "width", "TV", "kept", "rows", "refused"]
     rows = []
-    for line in sorted(lines, key=lambda each: (math.isnan(each.error), each.error)):
+    for line in sorted(lines, key=lambda point: (math.isnan(point.error), point.error)):
         m, factor = line.metrics, line.setting.beliefs.factor
         rows.append(
             [
                 "*" if line in best else "",
                 line.setting.name,
-                line.setting.told,
+                line.setting.label,
                 _belief(line),
                 f"x {plain(line.setting.beliefs.rise, 3)}" if math.isfinite(line.setting.beliefs.rise) else "-",
                 percent(line.guess),

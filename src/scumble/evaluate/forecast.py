@@ -87,10 +87,10 @@ class Forecast(Shown):
 def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0.95) -> Forecast:
     """What publishing the table by the spec will give. The table is held in memory."""
     chosen = find_mechanism(spec.mechanism)
-    spec, told = assumed(decided(spec, table), table)
-    found = profile(table, spec)
-    plan = chosen.plan(found, spec)
-    plan = replace(plan, warnings=[*told, *plan.warnings])
+    spec, assumptions = assumed(decided(spec, table), table)
+    profiled = profile(table, spec)
+    plan = chosen.plan(profiled, spec)
+    plan = replace(plan, warnings=[*assumptions, *plan.warnings])
     if questions and chosen.traits.unforeseen:
         raise ParameterError(
             f"the errors of {chosen.name!r} {chosen.traits.unforeseen}; publish with a seed and ask the release"
@@ -98,8 +98,8 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     if chosen.traits.unforeseen:
         rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
         return Forecast(plan, rows, [], 1.0, [])
-    counts = value_counts(table, found.domains)
-    raw, published, recoding = (chosen.foresee or _whole)(table, spec, found, plan)
+    counts = value_counts(table, profiled.domains)
+    raw, published, recoding = (chosen.foresee or _whole)(table, spec, profiled, plan)
     dealt = plan.dealt if len(plan.strata) > 1 else None
     shares = shares_of(plan, counts)
     engine = open_engine({TABLE: raw})
@@ -113,10 +113,10 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     return Forecast(plan, raw.num_rows, outlooks, condition, answers)
 
 
-def _whole(table: Source, spec: Spec, found: Profile, plan: Plan) -> Rows:
+def _whole(table: Source, spec: Spec, counts: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
-    published = Published(spec.published, found.domains, plan.channels)
-    truth = Truth.of_domains(table, spec, found.domains)
+    published = Published(spec.published, counts.domains, plan.channels)
+    truth = Truth.of_domains(table, spec, counts.domains)
     return truth.table, published, Recoding(truth.coarse)
 
 
@@ -135,22 +135,22 @@ def expected(
     cells = Cells.fetched(question, engine)
     if not question.exact:
         cells = cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
-    found = answer(question, Whole(question, cells), level)
-    return replace(found, estimates=_settled(found.estimates, [a.kind for a in query.aggregates]))
+    estimates = answer(question, Whole(question, cells), level)
+    return replace(estimates, estimates=_settled(estimates.estimates, [a.kind for a in query.aggregates]))
 
 
 ROUNDING = 1e-9
 """What sending counts through a channel and back adds to them, at most, as a share of their size or of their standard error."""
 
 
-def _settled(found: Estimates, kinds: Sequence[str]) -> Estimates:
+def _settled(estimates: Estimates, kinds: Sequence[str]) -> Estimates:
     """The truth without what rounding made of it: counts are whole, and what is nothing beside its standard error is 0."""
     settled = []
-    for e, kind in zip(found.estimates, kinds, strict=True):
+    for e, kind in zip(estimates.estimates, kinds, strict=True):
         whole = np.rint(e.value) if kind == "count" else np.zeros_like(e.value)
         near = np.abs(e.value - whole) <= ROUNDING * np.maximum(np.abs(whole), e.se)
         settled.append(replace(e, value=np.where(near, whole, e.value)))
-    return Estimates(found.columns, found.groups, settled, found.level, found.notes)
+    return Estimates(estimates.columns, estimates.groups, settled, estimates.level, estimates.notes)
 
 
 def _outlook(name: str, channel: Channel, counts: Any) -> Outlook:
@@ -184,8 +184,8 @@ def _outlook_dealt(name: str, strata: Sequence[dict[str, Channel]], dealt: Any) 
     prior = dealt.sum(axis=0) / dealt.sum()
     worst = [worst_posteriors(channels[name], row) for channels, row in zip(strata, dealt, strict=True)]
     seen = prior > 0
-    largest = np.max([each.largest for each in worst], axis=0)
-    smallest = np.min([each.smallest for each in worst], axis=0)
+    largest = np.max([bounds.largest for bounds in worst], axis=0)
+    smallest = np.min([bounds.smallest for bounds in worst], axis=0)
     kept = sum(float(row @ channels[name].retention) for channels, row in zip(strata, dealt, strict=True)) / dealt.sum()
     fall = float(np.min(smallest[seen] / prior[seen]))
     return Outlook(

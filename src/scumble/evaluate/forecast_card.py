@@ -22,37 +22,37 @@ MOST = 60
 """Rows of an answer that are shown."""
 
 
-def card(found: "Forecast") -> Card:
+def card(forecast: "Forecast") -> Card:
     """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
-    parts: list[Part] = [each for each in found.plan.card().parts if isinstance(each, Note)]
-    parts += _outlooks(found) if found.outlooks else [Note(text) for text in found.plan.remarks]
-    for sql, answer in found.answers:
+    parts: list[Part] = [part for part in forecast.plan.card().parts if isinstance(part, Note)]
+    parts += _outlooks(forecast) if forecast.outlooks else [Note(text) for text in forecast.plan.remarks]
+    for sql, answer in forecast.answers:
         parts += [Note(sql, "heading"), _errors(answer)]
         if len(answer) > MOST:
             parts.append(Note(f"({len(answer) - MOST} more rows)", "faint"))
         parts += [Note(f"note: {note}", "faint") for note in answer.notes]
-    return Card(f"{found.rows:,} rows, mechanism {found.plan.mechanism}; nothing is written", parts)
+    return Card(f"{forecast.rows:,} rows, mechanism {forecast.plan.mechanism}; nothing is written", parts)
 
 
-def _outlooks(found: "Forecast") -> list[Part]:
+def _outlooks(forecast: "Forecast") -> list[Part]:
     rows = [
         (
-            each.column,
-            f"{each.retain:.4g}",
-            plain(each.amplification, 4),
-            f"{each.prior:.3f}",
-            f"{each.guess:.3f}",
-            f"x {plain(each.rise, 3)}",
-            f"/ {plain(each.fall, 3)}",
-            f"{each.rows:,}",
+            outlook.column,
+            f"{outlook.retain:.4g}",
+            plain(outlook.amplification, 4),
+            f"{outlook.prior:.3f}",
+            f"{outlook.guess:.3f}",
+            f"x {plain(outlook.rise, 3)}",
+            f"/ {plain(outlook.fall, 3)}",
+            f"{outlook.rows:,}",
         )
-        for each in found.outlooks
+        for outlook in forecast.outlooks
     ]
     return [
         Note("for your eyes only, with the table's own shares as the attacker's beliefs:", "heading"),
         Grid(OUTLOOK, rows, (0,)),
         Note(LEGEND, "faint"),
-        Note(f"condition number of all columns together: {plain(found.condition, 4)}"),
+        Note(f"condition number of all columns together: {plain(forecast.condition, 4)}"),
     ]
 
 

@@ -51,7 +51,7 @@ class Measured(Shown):
 
     def to_arrow(self) -> pa.Table:
         """A row for each number: question, line, selectivity, truth, value, se, low, high."""
-        return pa.Table.from_pylist([each.__dict__ for each in self.lines], schema=SCHEMA)
+        return pa.Table.from_pylist([line.__dict__ for line in self.lines], schema=SCHEMA)
 
     def metrics(self, floor: float = 0.0) -> dict[str, float]:
         """What the errors come to, over the numbers about at least a share `floor` of the rows.
@@ -61,9 +61,9 @@ class Measured(Shown):
         coverage                                     the share of intervals that hold the truth, where there is an interval
         median_width                                 of the interval, over the truth
         """
-        kept = [each for each in self.lines if each.selectivity >= floor]
+        kept = [line for line in self.lines if line.selectivity >= floor]
         truth, value, low, high = (
-            np.array([getattr(each, name) for each in kept], dtype=np.float64)
+            np.array([getattr(line, name) for line in kept], dtype=np.float64)
             for name in ("truth", "value", "low", "high")
         )
         off = np.abs(value - truth)
@@ -110,8 +110,8 @@ class Measured(Shown):
             "width",
         ]
         notes = [Note(f"not answered: {sql} ({reason})") for sql, reason in self.refused.items()]
-        told = Note("errors and widths relative to the truth; coverage: intervals that hold it")
-        return Card(f"{len(self.lines):,} numbers beside the truth", [Grid(headings, rows, left=[0]), told, *notes])
+        note = Note("errors and widths relative to the truth; coverage: intervals that hold it")
+        return Card(f"{len(self.lines):,} numbers beside the truth", [Grid(headings, rows, left=[0]), note, *notes])
 
 
 SCHEMA = pa.schema(
@@ -169,11 +169,11 @@ class Truths:
             known = self.answers[question.together].get((question.value,), (0.0, [0.0]))
             yield self._line(question.sql, "n", known, 0, asking.one(question))
             return
-        found = asking.all(question.sql)
-        for i, (key, named) in enumerate(zip(_keys(found), labels(found), strict=True)):
-            absent = (0.0, [0.0] * len(found.estimates))
+        lines = asking.all(question.sql)
+        for i, (key, named) in enumerate(zip(_keys(lines), labels(lines), strict=True)):
+            absent = (0.0, [0.0] * len(lines.estimates))
             known = self.answers[question.sql].get(key, absent)
-            for place, estimate in enumerate(found.estimates):
+            for place, estimate in enumerate(lines.estimates):
                 numbers = tuple(float(n[i]) for n in (estimate.value, estimate.se, estimate.low, estimate.high))
                 yield self._line(question.sql, named[place], known, place, numbers)
 
@@ -188,32 +188,32 @@ class _Asking:
 
     def __init__(self, release: Release, level: Any) -> None:
         self._release, self._level = release, level
-        self._found: dict[str, Estimates | InputError] = {}
+        self._answers: dict[str, Estimates | InputError] = {}
         self._places: dict[str, dict[Key, int]] = {}
         self._nothing: tuple[float, ...] | None = None
 
     def all(self, sql: str) -> Estimates:
         """The whole answer; a refusal is remembered too."""
-        if sql not in self._found:
+        if sql not in self._answers:
             try:
-                self._found[sql] = self._release.query(sql, level=self._level)
+                self._answers[sql] = self._release.query(sql, level=self._level)
             except InputError as error:
-                self._found[sql] = error
-        found = self._found[sql]
-        if isinstance(found, InputError):
-            raise found
-        return found
+                self._answers[sql] = error
+        estimates = self._answers[sql]
+        if isinstance(estimates, InputError):
+            raise estimates
+        return estimates
 
     def one(self, question: Question) -> tuple[float, ...]:
         """Value, standard error and interval of a count, from the answer that it shares."""
         assert question.together is not None
-        found = self.all(question.together)
+        estimates = self.all(question.together)
         places = self._places.setdefault(question.together, {})
         if not places:
-            places |= {key: i for i, key in enumerate(_keys(found))}
+            places |= {key: i for i, key in enumerate(_keys(estimates))}
         place = places.get((question.value,))
         if place is not None:
-            (e,) = found.estimates
+            (e,) = estimates.estimates
             return tuple(float(n[place]) for n in (e.value, e.se, e.low, e.high))
         if self._nothing is None:  # a tuple that was not published: the answer is the same for all of these
             (e,) = self.all(question.sql).estimates
@@ -221,16 +221,19 @@ class _Asking:
         return self._nothing
 
 
-def labels(found: Estimates) -> list[list[str]]:
+def labels(estimates: Estimates) -> list[list[str]]:
     """What the numbers of an answer are called: for each line, and each aggregate of it."""
-    names = [", ".join(f"{n}={v}" for n, v in zip(found.groups.column_names, key, strict=True)) for key in _keys(found)]
-    return [[f"{name}: {e.name}" if name else e.name for e in found.estimates] for name in names]
+    names = [
+        ", ".join(f"{n}={v}" for n, v in zip(estimates.groups.column_names, key, strict=True))
+        for key in _keys(estimates)
+    ]
+    return [[f"{name}: {e.name}" if name else e.name for e in estimates.estimates] for name in names]
 
 
-def _keys(found: Estimates) -> list[Key]:
-    if not found.groups.num_columns:
-        return [()] * len(found)
-    return list(zip(*(column.to_pylist() for column in found.groups.columns), strict=True))
+def _keys(estimates: Estimates) -> list[Key]:
+    if not estimates.groups.num_columns:
+        return [()] * len(estimates)
+    return list(zip(*(column.to_pylist() for column in estimates.groups.columns), strict=True))
 
 
 def _mean(numbers: Numbers) -> float:

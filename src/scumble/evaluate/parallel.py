@@ -43,9 +43,9 @@ def run(
     processes  how many; as many as there are processors when absent, and 1 stays in this one
     """
     wanted = min(processes or os.cpu_count() or 1, max(1, len(tasks) // WORTHWHILE))
-    told = progress or (lambda done, of: None)
+    report = progress or (lambda done, of: None)
     if wanted == 1:
-        return [_counted(work(shared, task), i, len(tasks), told) for i, task in enumerate(tasks, 1)]
+        return [_counted(work(shared, task), i, len(tasks), report) for i, task in enumerate(tasks, 1)]
     others = set(active_children())
     pool = ProcessPoolExecutor(wanted, get_context("spawn"), _begin, (work, shared))
     try:
@@ -53,7 +53,7 @@ def run(
             futures = [pool.submit(_work, task) for task in tasks]
         for done, future in enumerate(as_completed(futures), 1):
             future.result()  # the first failure ends all
-            told(done, len(tasks))
+            report(done, len(tasks))
         return [future.result() for future in futures]
     except BrokenProcessPool:
         raise ParameterError(
@@ -82,8 +82,8 @@ def _end(others: set[BaseProcess]) -> None:
         process.terminate()
 
 
-def _counted(result: Result, done: int, of: int, told: Progress) -> Result:
-    told(done, of)
+def _counted(result: Result, done: int, of: int, report: Progress) -> Result:
+    report(done, of)
     return result
 
 

@@ -40,27 +40,29 @@ def met(
     """Publishes by the advised spec, and puts the errors that come out beside the foreseen ones."""
     if repetitions < 1:
         return {}
-    uncertain = [each for each in foreseen if each.answer is not None and each.error > 0]
-    workload = Workload.sql([each.sql for each in uncertain])
+    uncertain = [answer for answer in foreseen if answer.answer is not None and answer.error > 0]
+    workload = Workload.sql([answer.sql for answer in uncertain])
     truths = Truths.of(subject.truth, workload)
     with tempfile.TemporaryDirectory(prefix="scumble-") as folder:
         bench = Bench.of(subject.truth, [spec], truths, folder, drawn(seed))
-        found = run(answered, bench, [(0, i) for i in range(repetitions)], processes, progress)
-    return {each.sql: _met(each, found, absolute) for each in uncertain}
+        measured = run(answered, bench, [(0, i) for i in range(repetitions)], processes, progress)
+    return {answer.sql: _met(answer, measured, absolute) for answer in uncertain}
 
 
-def _met(each: Foreseen, found: Sequence[Measured], absolute: bool) -> Met:
-    assert each.answer is not None
-    names = [name for line in labels(each.answer) for name in line]
+def _met(forecast: Foreseen, repetitions: Sequence[Measured], absolute: bool) -> Met:
+    assert forecast.answer is not None
+    names = [name for line in labels(forecast.answer) for name in line]
     truth, se = (
-        np.stack([getattr(e, part) for e in each.answer.estimates], axis=1).reshape(-1) for part in ("value", "se")
+        np.stack([getattr(e, part) for e in forecast.answer.estimates], axis=1).reshape(-1) for part in ("value", "se")
     )
-    values = [{line.line: line.value for line in measured.lines if line.question == each.sql} for measured in found]
+    values = [
+        {line.line: line.value for line in measured.lines if line.question == forecast.sql} for measured in repetitions
+    ]
     # a line that ORDER BY and LIMIT left out of an answer has no error in it
-    off = np.array([[told.get(name, math.nan) for name in names] for told in values]) - truth
+    off = np.array([[line.get(name, math.nan) for name in names] for line in values]) - truth
     square = np.nanmean(off**2, axis=0)
     scale = np.ones_like(truth) if absolute else np.where(truth != 0, np.abs(truth), math.inf)
     seen = (se > 0) & np.isfinite(square)
     ratio = float(np.sqrt((square[seen] / se[seen] ** 2).mean()))
-    worst = names.index(each.line)
-    return Met(float(np.sqrt(square[worst]) / scale[worst]), ratio, len(found))
+    worst = names.index(forecast.line)
+    return Met(float(np.sqrt(square[worst]) / scale[worst]), ratio, len(repetitions))

@@ -40,7 +40,7 @@ class Offer:
         return self.setting.beliefs
 
 
-def told_error(error: float, absolute: bool) -> str:
+def error_text(error: float, absolute: bool) -> str:
     """An error in units of the answer, or as a share of the truth."""
     return "no answer" if not math.isfinite(error) else plain(error, 4) if absolute else percent(error)
 
@@ -56,15 +56,15 @@ class Search:
 
     def offers(self, names: Sequence[str], posterior: Any) -> tuple[list[Offer], dict[str, str]]:
         """What each mechanism gives, at the posterior or at the errors that are wanted."""
-        found: list[Offer] = []
+        offers: list[Offer] = []
         refused: dict[str, str] = {}
         level = None if posterior is None else self.setter.attacker.demand(posterior)
         for name in names:
             try:
-                found.append(self._offer(name, level, up=False) if level is not None else self._strongest(name))
+                offers.append(self._offer(name, level, up=False) if level is not None else self._strongest(name))
             except InputError as error:
                 refused[name] = why_not(error)
-        return found, refused
+        return offers, refused
 
     def _offer(self, name: str, level: float, up: bool) -> Offer:
         setting = self.setter.at(name, level)
@@ -72,11 +72,11 @@ class Search:
         plan = self.setter.plan(spec)
         beliefs = self.setter.attacker.beliefs(plan)
         errors = self.foresight.under(plan, self.absolute)
-        counting = [each.error for each in errors if not self.wanted or each.sql in self.wanted]
+        counting = [error.error for error in errors if not self.wanted or error.sql in self.wanted]
         return Offer(replace(setting, spec=spec, beliefs=beliefs), plan, errors, max(counting))
 
     def _fits(self, offer: Offer) -> bool:
-        return all(each.error <= self.wanted.get(each.sql, math.inf) for each in offer.foreseen)
+        return all(answer.error <= self.wanted.get(answer.sql, math.inf) for answer in offer.foreseen)
 
     def _strongest(self, name: str) -> Offer:
         """The smallest posterior that fits, by halving the range of the logarithm of the odds."""
@@ -101,11 +101,11 @@ class Search:
 
     def _too_much(self, best: Offer) -> str:
         """Why an accuracy cannot be had, and what can."""
-        worst = max(best.foreseen, key=lambda each: each.error / self.wanted.get(each.sql, math.inf))
+        worst = max(best.foreseen, key=lambda answer: answer.error / self.wanted.get(answer.sql, math.inf))
         line = f" ({worst.line}: {plain(worst.truth)})" if worst.line else ""
         times = (worst.error / self.wanted[worst.sql]) ** 2
         return (
-            f"even at a posterior of {best.beliefs.posterior:.4g} the worst line{line} of {worst.sql!r} has an error of {told_error(worst.error, self.absolute)}; that is what is feasible. "
+            f"even at a posterior of {best.beliefs.posterior:.4g} the worst line{line} of {worst.sql!r} has an error of {error_text(worst.error, self.absolute)}; that is what is feasible. "
             f"About {plain(times, 3)} times as many rows would do, or coarser groups"
         )
 
@@ -115,8 +115,8 @@ class Search:
             least = min(offer.beliefs.posterior for offer in offers)
             best = next(offer for offer in offers if offer.beliefs.posterior <= AS_GOOD * least)
             rest = [f"{o.setting.name} {o.beliefs.posterior:.4g}" for o in offers if o is not best]
-            told = f"{best.setting.name} gives this accuracy at a posterior of {best.beliefs.posterior:.4g}"
-            told += (
+            sentence = f"{best.setting.name} gives this accuracy at a posterior of {best.beliefs.posterior:.4g}"
+            sentence += (
                 ""
                 if best.beliefs.posterior == least
                 else ", within 5% of the smallest, and has the stronger promise of these"
@@ -124,10 +124,14 @@ class Search:
         else:
             least = min(offer.error for offer in offers)
             best = next(offer for offer in offers if offer.error <= AS_GOOD * least)
-            rest = [f"{o.setting.name} {told_error(o.error, self.absolute)}" for o in offers if o is not best]
-            told = f"{best.setting.name} has a worst error of {told_error(best.error, self.absolute)} at this posterior"
-            told += "" if best.error == least else ", within 5% of the smallest, and has the stronger promise of these"
-        return best, told + (f"; the others: {', '.join(rest)}" if rest else "")
+            rest = [f"{o.setting.name} {error_text(o.error, self.absolute)}" for o in offers if o is not best]
+            sentence = (
+                f"{best.setting.name} has a worst error of {error_text(best.error, self.absolute)} at this posterior"
+            )
+            sentence += (
+                "" if best.error == least else ", within 5% of the smallest, and has the stronger promise of these"
+            )
+        return best, sentence + (f"; the others: {', '.join(rest)}" if rest else "")
 
     def suggestions(self, best: Offer, rows: int) -> list[str]:
         """What would allow more privacy at the same accuracy."""
@@ -136,7 +140,7 @@ class Search:
         if best.beliefs.posterior <= AS_GOOD * modest:
             return []
         there = self._offer(best.setting.name, modest, up=True)
-        worst = max(there.foreseen, key=lambda each: each.error / self.wanted.get(each.sql, math.inf))
+        worst = max(there.foreseen, key=lambda answer: answer.error / self.wanted.get(answer.sql, math.inf))
         if worst.sql not in self.wanted or not math.isfinite(worst.error):
             return []
         times = (worst.error / self.wanted[worst.sql]) ** 2

@@ -40,7 +40,7 @@ class Setting:
     level: float | None
     """The posterior that it was set to; None where it promises something else."""
     beliefs: Beliefs
-    told: str
+    label: str
     """The parameters, for people."""
     guarantee: str
     """What it promises, in its own words."""
@@ -168,17 +168,17 @@ class Setter:
 
 def levels_of() -> dict[str, AtPosterior]:
     """How each mechanism, and each variant of one, is set to a posterior: those that promise one."""
-    found: dict[str, AtPosterior] = {}
-    for each in (find_mechanism(name) for name in registered()):
-        if each.at_posterior is not None:
-            found |= {each.name: each.at_posterior, **each.variants}
-    return found
+    levels: dict[str, AtPosterior] = {}
+    for mechanism in (find_mechanism(name) for name in registered()):
+        if mechanism.at_posterior is not None:
+            levels |= {mechanism.name: mechanism.at_posterior, **mechanism.variants}
+    return levels
 
 
 def advised() -> list[str]:
     """The mechanisms and variants that advice searches among."""
-    chosen = [each for name in registered() if (each := find_mechanism(name)).advised]
-    return [name for each in chosen for name in (each.name, *each.variants)]
+    chosen = [mechanism for name in registered() if (mechanism := find_mechanism(name)).advised]
+    return [name for mechanism in chosen for name in (mechanism.name, *mechanism.variants)]
 
 
 def known(mechanisms: Any = None) -> list[str]:

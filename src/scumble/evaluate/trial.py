@@ -95,11 +95,11 @@ def trial(bench: Bench, task: Task) -> dict[str, float] | str:
         if not release.manifest.rows:
             return "no row would be published, because all are too rare; coarsen or drop public columns"
         measured = bench.truths.beside(release)
-        found = measured.metrics()
+        metrics = measured.metrics()
         for floor in FLOORS:
-            found[f"error at {floor:g}"] = measured.metrics(floor)["mean_relative_error"]
+            metrics[f"error at {floor:g}"] = measured.metrics(floor)["mean_relative_error"]
         return (
-            found
+            metrics
             | {"rows": float(release.manifest.rows)}
             | _distance(release, bench.truth)
             | _met(release, bench.truth)
@@ -108,7 +108,7 @@ def trial(bench: Bench, task: Task) -> dict[str, float] | str:
 
 def _distance(release: Release, truth: Truth) -> dict[str, float]:
     try:
-        return {"total_variation": max(each.total_variation for each in reconstruction(release, truth))}
+        return {"total_variation": max(distance.total_variation for distance in reconstruction(release, truth))}
     except QueryError:
         return {}
 

@@ -90,7 +90,7 @@ def _expected(release: Release, truth: Truth, name: str) -> float:
 
 
 def _measured(release: Release, truth: Truth, name: str) -> tuple[float, int]:
-    public = [each for each in truth.public if each in release.manifest.public]
+    public = [name for name in truth.public if name in release.manifest.public]
     if not public:
         return math.nan, 0
     before, after = (_alone(table.select([*public, name]), public) for table in (truth.table, release.table()))

@@ -94,12 +94,12 @@ class Workload:
                 "a pool has at least one question, and a floor is a share of the rows above 0, up to 1"
             )
         pool = Pool.of(truth, dimensions)
-        found = list(itertools.islice(pool.questions(Entropy.seeded(seed).stream("workload"), least, size), size))
-        if not found:
+        counts = list(itertools.islice(pool.questions(Entropy.seeded(seed).stream("workload"), least, size), size))
+        if not counts:
             raise ParameterError(
                 f"no count of a condition and a sensitive value reaches {least:,.0f} rows; lower the floor, or coarsen the public columns"
             )
-        return cls(found)
+        return cls(counts)
 
     @classmethod
     def marginals(cls, raw: Any, against: Any = None, *, ways: Sequence[int] = (1, 2)) -> "Workload":
@@ -134,7 +134,7 @@ class Parts:
         if len(values) > MOST_PARTS and is_number(column.type):
             return cls._ranges(name, column)
         predicates = [_equal(name, value) for value in values]
-        known = [each for each in predicates if each is not None]
+        known = [predicate for predicate in predicates if predicate is not None]
         return cls(name, codes, known, values) if len(known) == len(predicates) else None
 
     @classmethod

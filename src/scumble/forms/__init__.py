@@ -18,5 +18,5 @@ FORMS: dict[str, str] = {
 
 def find_form(kind: str) -> "Form":
     """The form of a kind of record."""
-    found: Form = import_module(FORMS[kind]).FORM
-    return found
+    form: Form = import_module(FORMS[kind]).FORM
+    return form

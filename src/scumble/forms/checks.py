@@ -27,7 +27,7 @@ def columns_check(folder: Path, manifest: "Manifest", tables: Tables | None = No
 
 def _problem(folder: Path, files: Sequence[str], listed: dict[str, str]) -> str:
     for path in files:
-        found = {field.name: str(field.type) for field in pq.read_schema(folder / path)}
-        if found != listed:
-            return f"{path} has {found}, the manifest has {listed}"
+        types = {field.name: str(field.type) for field in pq.read_schema(folder / path)}
+        if types != listed:
+            return f"{path} has {types}, the manifest has {listed}"
     return ""

@@ -68,12 +68,12 @@ class Axis:
         assert self.values is not None
         plain = decoded(column)
         try:
-            found = pc.index_in(plain.cast(self.values.type), value_set=self.values)
+            bins = pc.index_in(plain.cast(self.values.type), value_set=self.values)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise InputError(
                 f"column {self.name!r} has values of type {plain.type}, but was learned with values of type {self.values.type}"
             ) from None
-        return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.intp)
+        return np.asarray(bins.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.intp)
 
     def cells(self, sets: Sequence[npt.NDArray[np.bool_]]) -> tuple[Codes, int]:
         """The cell of each bin: what none of the sets of bins tells apart (runs, for numbers), and has one retention."""

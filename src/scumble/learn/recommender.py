@@ -115,16 +115,16 @@ class ReleaseRecommender(ItemAverage):
         """The ratings of (user, item) pairs, given what these users rated themselves: triples (user, item, value)."""
         check_is_fitted(self)
         users, items = _pairs(pairs)
-        found = self._average(items)
+        rating = self._average(items)
         if history is None or not self.factors_.shape[1]:
-            return found
+            return rating
         people, coordinates = self._coordinates(*triples(history)[:3])
         if not len(people):
-            return found
+            return rating
         places, known = self._places(items)
         rows = np.minimum(np.searchsorted(people, users), len(people) - 1)
         known &= people[rows] == users
-        return found + np.where(known, (self.factors_[places] * coordinates[rows]).sum(axis=1), 0.0)
+        return rating + np.where(known, (self.factors_[places] * coordinates[rows]).sum(axis=1), 0.0)
 
     def _coordinates(self, users: Any, items: Any, values: Floats) -> tuple[Any, Floats]:
         """x = (Q'Q + ridge)^-1 Q' (ratings - averages), Q the factors of the items that the user rated."""

@@ -89,12 +89,12 @@ def project(tables: Tensor) -> Tensor:
 
 
 def best_split(
-    axes: Sequence[Axis], target: Axis, found: Sequence[Sums], inside: Sequence[Mask], rules: Rules
+    axes: Sequence[Axis], target: Axis, sums_of_axes: Sequence[Sums], inside: Sequence[Mask], rules: Rules
 ) -> Split | None:
     """The significant split of the largest gain over all features, if there is one."""
     splits = [
         _best_of(place, axis, target, sums, members, rules, len(axes))
-        for place, (axis, sums, members) in enumerate(zip(axes, found, inside, strict=True))
+        for place, (axis, sums, members) in enumerate(zip(axes, sums_of_axes, inside, strict=True))
     ]
     return max((split for split in splits if split is not None), key=lambda split: split.gain, default=None)
 

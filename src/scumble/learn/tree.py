@@ -154,18 +154,18 @@ class ReleaseTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.depth_, self.leaves_ = 0, 1
         while True:
             boxes = [node.box for node in level] or [Box()]
-            found = [sums(data, self._axes, self._target, boxes, i) for i in range(len(self._axes))]
+            splits = [sums(data, self._axes, self._target, boxes, i) for i in range(len(self._axes))]
             if not level:
-                self.root_ = _root(self._target, found[0][0].first)
+                self.root_ = _root(self._target, splits[0][0].first)
                 level = [self.root_]
             for i, node in enumerate(level):
-                first = self._axes[0], self._target, found[0][i], _inside(node.box, 0, self._axes[0])
+                first = self._axes[0], self._target, splits[0][i], _inside(node.box, 0, self._axes[0])
                 node.rows_se, node.shares_se = standard_errors(*first, node.counts, self.root_.counts.sum())
             if self.max_depth is not None and self.depth_ >= self.max_depth:
                 return
             for i, node in enumerate(level):
                 inside = [_inside(node.box, j, axis) for j, axis in enumerate(self._axes)]
-                node.split = best_split(self._axes, self._target, [f[i] for f in found], inside, rules)
+                node.split = best_split(self._axes, self._target, [f[i] for f in splits], inside, rules)
                 node.children = [] if node.split is None else _children(node, node.split)
             level = [child for node in level for child in node.children]
             if not level:

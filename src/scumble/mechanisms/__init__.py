@@ -50,8 +50,8 @@ def find_mechanism(name: str) -> "Mechanism[Any]":
     module = REGISTRY.get(name) or _elsewhere().get(name)
     if module is None:
         raise ParameterError(f"there is no mechanism {name!r}{did_you_mean(name, names())}")
-    found: Mechanism[Any] = import_module(module).MECHANISM
-    return found
+    mechanism: Mechanism[Any] = import_module(module).MECHANISM
+    return mechanism
 
 
 def _elsewhere() -> dict[str, str]:

@@ -105,7 +105,7 @@ def derived_matrix(facts: Facts, k: int, epsilon: float, delta: float) -> NoisyC
     return matrix
 
 
-def told_matrix(matrix: NoisyCountMatrix | ClampedCounts) -> str:
+def matrix_text(matrix: NoisyCountMatrix | ClampedCounts) -> str:
     """The smallest crowd that is published, and the budget of the counts."""
     if isinstance(matrix, ClampedCounts):
         return f"epsilon = {float(matrix.rate):.3g}"
@@ -117,5 +117,5 @@ def frequent_enough(matrix: NoisyCountMatrix | ClampedCounts) -> list[str]:
     if not isinstance(matrix, NoisyCountMatrix):
         return []
     frequent = [matrix.published_from(chance) for chance in (0.01, 0.5, 0.99)]
-    told = ", ".join(f"{share} from {f:,}" for share, f in zip(("1%", "50%", "99%"), frequent, strict=True))
-    return [f"a tuple is published with a probability of {told} people on, and never below {matrix.k}"]
+    sentence = ", ".join(f"{share} from {f:,}" for share, f in zip(("1%", "50%", "99%"), frequent, strict=True))
+    return [f"a tuple is published with a probability of {sentence} people on, and never below {matrix.k}"]

@@ -63,7 +63,7 @@ class Facts:
     """What the release looks like, with its numbers."""
     claims: list[Guarantee]
     """What the manifest claims: taken for the publisher's choices, never for what holds."""
-    told: list[Clause]
+    disclosed: list[Clause]
     """What the manifest claims to tell of the data."""
 
     @property
@@ -79,19 +79,19 @@ class Facts:
 
     def named(self, role: str) -> list[str]:
         """The columns of a role."""
-        return [name for name, each in self.roles.items() if each == role]
+        return [name for name, own in self.roles.items() if own == role]
 
     def asked(self, kind: str) -> list[Guarantee]:
         """The claims of a kind, whose numbers the publisher chose; none of them twice."""
-        found: list[Guarantee] = []
+        guarantees: list[Guarantee] = []
         for claim in self.claims:
-            if claim.kind == kind and claim not in found:
-                found.append(claim)
-        return found
+            if claim.kind == kind and claim not in guarantees:
+                guarantees.append(claim)
+        return guarantees
 
     def says(self, code: str) -> bool:
         """Whether the manifest claims that something was taken from the data that no manifest shows."""
-        return any(clause.code == code for clause in self.told)
+        return any(clause.code == code for clause in self.disclosed)
 
     def demand(self, fits: bool, what: str) -> None:
         """Refuses a manifest whose form is not that of its mechanism."""
@@ -102,11 +102,11 @@ class Facts:
 
     def demand_rows(self, *, own: bool = False) -> None:
         """Refuses a manifest that is not of rows with perturbed columns."""
-        coins = [each for stratum in self.strata for each in stratum.values()]
+        coins = [coin for stratum in self.strata for coin in stratum.values()]
         self.demand(self.row_by_row, "rows, and the manifest has counts of tuples")
         self.demand(bool(coins), "perturbed columns, and the manifest has none")
         drawn = "the column's own values" if own else "all values alike"
-        self.demand(all(each.own == own for each in coins), f"{drawn} as replacements, and the manifest has others")
+        self.demand(all(coin.own == own for coin in coins), f"{drawn} as replacements, and the manifest has others")
 
     def form_as(self, kind: type[R]) -> R:
         """The record of the form; refused where it is another one."""
@@ -117,7 +117,7 @@ class Facts:
 
 def joint_factor(coins: dict[str, Coins]) -> Fraction:
     """gamma of all columns together, exactly: coins are independent, so the factors multiply."""
-    return prod((each.amplification for each in coins.values()), start=Fraction(1))
+    return prod((coin.amplification for coin in coins.values()), start=Fraction(1))
 
 
 def of_rows(guarantees: list[Guarantee], depends_on_data: list[Clause]) -> Terms:

@@ -115,14 +115,14 @@ def _gammas(n: Vector, gamma: Any, rho1: Any, rho2: Any, theta: Any) -> Vector:
     if sum(ways) != 1 or (rho1 is None) != (rho2 is None):
         raise ParameterError("the protection is given by gamma, or by rho1 and rho2, or by theta: exactly one of them")
     if theta is not None:
-        found = gammas_from_tolerance(n / n.sum(), number(theta, "theta"))
+        gammas = gammas_from_tolerance(n / n.sum(), number(theta, "theta"))
     elif gamma is not None:
-        found = _smallest([gamma], len(n), ["gamma"], _gamma)
+        gammas = _smallest([gamma], len(n), ["gamma"], _gamma)
     else:
-        found = _smallest([rho1, rho2], len(n), ["rho1", "rho2"], gamma_bound)
-    if np.all(np.isinf(found)):
+        gammas = _smallest([rho1, rho2], len(n), ["rho1", "rho2"], gamma_bound)
+    if np.all(np.isinf(gammas)):
         raise ParameterError("no value needs protection by these parameters; lower gamma or theta, or publish as it is")
-    return found
+    return gammas
 
 
 def gammas_from_tolerance(f: Vector, theta: float) -> Vector:
@@ -141,17 +141,17 @@ def gammas_from_tolerance(f: Vector, theta: float) -> Vector:
 
 def _smallest(given: list[Any], size: int, names: list[str], bound: Callable[..., float]) -> Vector:
     """The smallest bound over the conditions of each value."""
-    columns = [_conditions(each, size, name) for each, name in zip(given, names, strict=True)]
-    found = np.empty(size)
+    columns = [_conditions(wanted, size, name) for wanted, name in zip(given, names, strict=True)]
+    least = np.empty(size)
     for value, lists in enumerate(zip(*columns, strict=True)):
         count = max(map(len, lists))
-        if any(len(each) not in (1, count) for each in lists) or count == 0:
+        if any(len(conditions) not in (1, count) for conditions in lists) or count == 0:
             raise ParameterError(f"value {value}: {' and '.join(names)} must hold as many conditions as each other")
         try:
-            found[value] = min(bound(*(each[k % len(each)] for each in lists)) for k in range(count))
+            least[value] = min(bound(*(conditions[k % len(conditions)] for conditions in lists)) for k in range(count))
         except ParameterError as error:
             raise ParameterError(f"value {value}: {error}") from None
-    return found
+    return least
 
 
 def _conditions(given: Any, size: int, name: str) -> list[list[Any]]:
@@ -160,7 +160,7 @@ def _conditions(given: Any, size: int, name: str) -> list[list[Any]]:
         return [[given]] * size
     if len(given) != size:
         raise ParameterError(f"{name} is given for {len(given)} values, but there are {size}; give one for each")
-    return [[each] if _single(each) else list(each) for each in given]
+    return [[wanted] if _single(wanted) else list(wanted) for wanted in given]
 
 
 def _single(given: Any) -> bool:

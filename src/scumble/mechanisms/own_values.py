@@ -66,21 +66,21 @@ def derive(facts: Facts) -> Terms:
     """What follows from replacement by the column's own values: the pairs that were asked for, where they hold."""
     facts.demand_rows(own=True)
     rows = float(facts.rows) if facts.mechanism == "swapped" else math.inf
-    found = []
+    guarantees = []
     for claim in facts.asked("own_distribution"):
         coins = facts.coins.get(claim.columns[0]) if len(claim.columns) == 1 else None
         if coins is not None and meets_own_distribution(coins.retention, claim.parameters, rows):
             low, high = claim.parameters["rho1"], claim.parameters["rho2"]
-            found.append(_guarantee(claim.columns[0], coins, low, high, rows))
-    return _terms(facts.mechanism, list(facts.coins), found, facts.from_data)
+            guarantees.append(_guarantee(claim.columns[0], coins, low, high, rows))
+    return _terms(facts.mechanism, list(facts.coins), guarantees, facts.from_data)
 
 
 def _terms(mechanism: str, columns: list[str], guarantees: list[Guarantee], from_data: list[str]) -> Terms:
     swapped = mechanism == "swapped"
     code = "counts_told" if swapped else "replacements_follow"
-    told = [Clause(code=code, parameters={"column": name}) for name in columns]
+    tells = [Clause(code=code, parameters={"column": name}) for name in columns]
     beyond = clauses("rare_values", *(["corruption"] if swapped else []))
-    return Terms(guarantees, [*NOT_COVERED, *beyond], [*dependence_of_domains(from_data), *told])
+    return Terms(guarantees, [*NOT_COVERED, *beyond], [*dependence_of_domains(from_data), *tells])
 
 
 def _retention(target: Target, mechanism: str, rows: float) -> float:

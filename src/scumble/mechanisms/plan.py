@@ -92,7 +92,7 @@ class Plan(Shown):
 
     def card(self) -> Card:
         """The coins of each column, what they will guarantee, and what the publisher should think about."""
-        columns = [(name, *_told([stratum[name] for stratum in self.strata])) for name in self.strata[0]]
+        columns = [(name, *_kept([stratum[name] for stratum in self.strata])) for name in self.strata[0]]
         parts: list[Part] = [Grid(("column", "values", "kept"), columns, (0,))] if columns else []
         parts += [Note(f"will be guaranteed: {guarantee.statement}") for guarantee in self.guarantees]
         if not self.guarantees:
@@ -105,8 +105,8 @@ class Plan(Shown):
         return Card(f"a plan by {self.mechanism}{beside}", parts)
 
 
-def _told(coins: Sequence[Coins]) -> tuple[str, str]:
+def _kept(coins: Sequence[Coins]) -> tuple[str, str]:
     """How many values a column has, and with which probability they are kept."""
-    kept = np.concatenate([each.thresholds / 2.0**each.bits for each in coins])
+    kept = np.concatenate([coin.thresholds / 2.0**coin.bits for coin in coins])
     share = f"{kept[0]:.4g}" if kept.min() == kept.max() else f"{kept.min():.4g} to {kept.max():.4g}"
     return f"{coins[0].domain_size or coins[0].size:,}", share

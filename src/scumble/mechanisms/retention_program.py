@@ -136,11 +136,11 @@ def least_error(program: Program, error: ErrorOf) -> Vector:
     """
     uniform = np.full(len(program.alone), program.alone.min())
     shared = _search(program.together, (uniform[0], program.limit()), program.floor, error)
-    found = [uniform, shared]
+    solutions = [uniform, shared]
     for value in itertools.islice(program.able(np.argsort(error.gradient(uniform))), LONE):
         tops = (program.alone[value], program.limit(value))
-        found.append(_search(functools.partial(program.apart, value), tops, program.floor, error))
-    return min([*found, most_records(program, error.counts)], key=error.value)
+        solutions.append(_search(functools.partial(program.apart, value), tops, program.floor, error))
+    return min([*solutions, most_records(program, error.counts)], key=error.value)
 
 
 def _search(bounds: Callable[[float], Vector], tops: tuple[float, float], floor: float, error: ErrorOf) -> Vector:
@@ -169,11 +169,11 @@ def _within(box: Vector, floor: float, error: ErrorOf) -> Vector:
     from scipy.optimize import minimize
 
     scale = error.value(box)
-    found = minimize(
+    solution = minimize(
         lambda share: (error.value(share * box) / scale, error.gradient(share * box) * box / scale),
         np.ones(len(box)),
         jac=True,
         method="L-BFGS-B",
         bounds=[(low, 1) for low in np.clip(floor / box, 1e-3, 1)],
     )
-    return min(box, found.x * box, key=error.value)
+    return min(box, solution.x * box, key=error.value)

@@ -153,11 +153,11 @@ def checked_counts(counts: Any, size: int | None = None) -> Vector:
     return n
 
 
-def checked_weights(weights: Any, size: int, each: str) -> Vector:
+def checked_weights(weights: Any, size: int, unit: str) -> Vector:
     """One weight for each value or query: not negative, not all zero; all 1 when absent."""
     w = np.ones(size) if weights is None else np.asarray(weights, dtype=np.float64)
     if w.shape != (size,):
-        raise ParameterError(f"weights must hold {size} numbers, one for each {each}, not shape {w.shape}")
+        raise ParameterError(f"weights must hold {size} numbers, one for each {unit}, not shape {w.shape}")
     if not np.all(np.isfinite(w) & (w >= 0)) or w.sum() == 0:
         raise ParameterError(f"weights must be finite, not negative and not all zero, not {w.tolist()[:8]}")
     return w

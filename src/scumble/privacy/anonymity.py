@@ -101,10 +101,10 @@ def check_suppression(
     for i, row in enumerate(rows):
         if row == before and i > k + 1:
             continue  # a row like the one before it: every ratio is 1
-        found = limits.row(i, *row, before)
+        problem = limits.row(i, *row, before)
         before = row
-        if found.margin < verdict.margin or not found.holds:
-            verdict = found
+        if problem.margin < verdict.margin or not problem.holds:
+            verdict = problem
         if not verdict.holds:
             return verdict
     return verdict
@@ -120,30 +120,30 @@ class _Limits:
 
     def row(self, i: int, w: Number, u: Number, before: tuple[Number, Number] | None) -> Verdict:
         published, suppressed = Fraction(w), Fraction(u)
-        told = f"a count of {i}"
+        sentence = f"a count of {i}"
         rules = [
-            (abs(published + suppressed - 1), self.slack, f"a: the probabilities of {told} do not sum to 1"),
-            (-published, Fraction(0), f"a: {told} is published with a negative probability"),
-            (-suppressed, Fraction(0), f"a: {told} is suppressed with a negative probability"),
+            (abs(published + suppressed - 1), self.slack, f"a: the probabilities of {sentence} do not sum to 1"),
+            (-published, Fraction(0), f"a: {sentence} is published with a negative probability"),
+            (-suppressed, Fraction(0), f"a: {sentence} is suppressed with a negative probability"),
         ]
         if i < self.k:
-            rules.append((published, Fraction(0), f"b1: {told}, below k = {self.k}, may be published"))
+            rules.append((published, Fraction(0), f"b1: {sentence}, below k = {self.k}, may be published"))
         elif i == self.k:
             above = f"published with probability {float(published):.6g}, above delta = {float(self.delta):g}"
-            rules.append((published, self.delta * (1 + self.slack), f"b2: {told} = k is {above}"))
-            rules.append((Fraction(1), self._most(suppressed, self.whole), f"b2: {told} = k is suppressed too rarely"))
+            rules.append((published, self.delta * (1 + self.slack), f"b2: {sentence} = k is {above}"))
+            rules.append(
+                (Fraction(1), self._most(suppressed, self.whole), f"b2: {sentence} = k is suppressed too rarely")
+            )
         elif before is not None:
             w0, u0 = (Fraction(v) for v in before)
-            rules += self._ratios(told, "suppressed", u0, suppressed, self.whole)
-            rules += self._ratios(told, "published", w0, published, self.half)
+            rules += self._ratios(sentence, "suppressed", u0, suppressed, self.whole)
+            rules += self._ratios(sentence, "published", w0, published, self.half)
         return _first(rules, i)
 
     def _ratios(
-        self, told: str, what: str, old: Fraction, new: Fraction, bound: Fraction
+        self, sentence: str, what: str, old: Fraction, new: Fraction, bound: Fraction
     ) -> list[tuple[Fraction, Fraction, str]]:
-        text = (
-            f"b3: {told} is {what} {float(new / old) if old else math.inf:.6g} times as often as one less; {self.named}"
-        )
+        text = f"b3: {sentence} is {what} {float(new / old) if old else math.inf:.6g} times as often as one less; {self.named}"
         return [(new, self._most(old, bound), text), (old, self._most(new, bound), text)]
 
     def _most(self, base: Fraction, bound: Fraction) -> Fraction:
@@ -176,9 +176,9 @@ def check_cells(matrix: Any, k: int, epsilon: float, delta: float, *, slack: flo
         if np.any(cells[i, 1:] > 0):
             return Verdict(f"b1: a count of {i}, below k = {k}, may be published", i, -math.inf)
     if 0 < k < len(cells):
-        found = _first(_crossing(cells[k, 0], k, epsilon, delta, slack), k)
-        if not found.holds:
-            return found
+        problem = _first(_crossing(cells[k, 0], k, epsilon, delta, slack), k)
+        if not problem.holds:
+            return problem
     return _cell_ratios(cells, k + 1, epsilon, slack)
 
 

@@ -44,6 +44,6 @@ def meets_theta(bounds: Bounds | None, theta: float) -> bool:
     """Whether factors can be those of a tolerance: gamma = theta (1 - f) / (1 - theta f) gives each value's frequency f, and all come to no more than 1."""
     if not theta > 1:
         return False
-    own = [each for row in bounds or [] for each in row]
+    own = [bound for row in bounds or [] for bound in row]
     shares = [(gamma - theta) / (theta * (gamma - 1)) for gamma in own if gamma is not None and gamma > 1]
     return sum(shares) <= 1 + 1e-6 and min(shares, default=0) >= -ROUNDING

@@ -32,16 +32,16 @@ def rise(channel: Channel) -> Vector:
     """
     p, r, own = _own(channel)
     with np.errstate(divide="ignore"):
-        found = (p + (1 - p) * r) / (r * (1 - largest_other(p)))
-    return _placed(found, own, channel.size)
+        ratio = (p + (1 - p) * r) / (r * (1 - largest_other(p)))
+    return _placed(ratio, own, channel.size)
 
 
 def fall(channel: Channel) -> Vector:
     """How much the odds of each value can fall at most; 1 for a value that is not the channel's."""
     p, r, own = _own(channel)
     with np.errstate(divide="ignore"):
-        found = largest_other((p + (1 - p) * r) / r) / (1 - p)
-    return _placed(found, own, channel.size)
+        ratio = largest_other((p + (1 - p) * r) / r) / (1 - p)
+    return _placed(ratio, own, channel.size)
 
 
 def within(strata: Sequence[Channel], bounds: Bounds, downward: bool, slack: float) -> bool:
@@ -51,7 +51,7 @@ def within(strata: Sequence[Channel], bounds: Bounds, downward: bool, slack: flo
     for channel, row in zip(strata, bounds, strict=True):
         if len(row) not in (1, channel.size):
             return False
-        allowed = np.array([np.inf if each is None else each for each in row]) * (1 + slack)
+        allowed = np.array([np.inf if bound is None else bound for bound in row]) * (1 + slack)
         if np.any(rise(channel) > allowed) or (downward and np.any(fall(channel) > allowed)):
             return False
     return True
@@ -94,9 +94,9 @@ def _own(channel: Channel) -> tuple[Vector, Vector, npt.NDArray[np.bool_]]:
     return channel.retention[own], channel.replace[own], own
 
 
-def _placed(found: Vector, own: npt.NDArray[np.bool_], size: int) -> Vector:
+def _placed(factors: Vector, own: npt.NDArray[np.bool_], size: int) -> Vector:
     whole = np.ones(size)
-    whole[own] = found
+    whole[own] = factors
     return whole
 
 

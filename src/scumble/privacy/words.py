@@ -39,8 +39,8 @@ def text(code: str, parameters: Mapping[str, Any]) -> str:
 
 def sentence(code: str, parameters: Mapping[str, Any]) -> str:
     """A clause as a sentence."""
-    head, told = heading(code), text(code, parameters)
-    return f"{head}: {told}" if head else told
+    head, body = heading(code), text(code, parameters)
+    return f"{head}: {body}" if head else body
 
 
 def _named(guarantee: "Guarantee") -> str:
@@ -126,7 +126,7 @@ def _rises(g: "Guarantee") -> str:
             f"A value of {_named(g)} that was believed with its frequency f in the table is believed with at most {plain(theta)} f after seeing the row"
             + (", and its odds fall by no larger factor than they may rise" if both else " (upward only)")
         )
-    own = [each for row in g.bounds or [] for each in row if each is not None]
+    own = [bound for row in g.bounds or [] for bound in row if bound is not None]
     low, high = min(own, default=math.inf), max(own, default=math.inf)
     factors = f"{at_most(low)} for each" if low == high else f"{at_most(low)} to {at_most(high)}"
     return (
@@ -138,14 +138,14 @@ def _rises(g: "Guarantee") -> str:
 def _binds(g: "Guarantee") -> str:
     """What holds where a value's own factor does not."""
     beyond = [*([] if g.parameters["downward"] else ["falling odds"]), "sets of values"]
-    free = sum(each is None for row in g.bounds or [] for each in row)
+    free = sum(bound is None for row in g.bounds or [] for bound in row)
     if free:
         without = "1 value without a factor of its own" if free == 1 else f"{free} values without a factor of their own"
         beyond.append(f"{without} (frequent, or named, so that no protection is needed)")
-    told = " and ".join(filter(None, [", ".join(beyond[:-1]), beyond[-1]]))
+    listed = " and ".join(filter(None, [", ".join(beyond[:-1]), beyond[-1]]))
     if "anything" not in g.parameters:
-        return f"For {told} nothing is guarantee."
-    return f"For {told} the factor for anything (below) binds; for a single value the smaller of the two."
+        return f"For {listed} nothing is guarantee."
+    return f"For {listed} the factor for anything (below) binds; for a single value the smaller of the two."
 
 
 def _subtable_posterior(g: "Guarantee") -> str:
@@ -199,8 +199,8 @@ NOISY_COUNTS = "noisy_counts"
 def _noisy_counts(g: "Guarantee") -> str:
     given = g.parameters
     epsilon, delta, parts = given["total_epsilon"], given["total_delta"], int(given["parts"])
-    each = f"({plain(given['epsilon'])}, {plain(given['delta'])})"
-    together = f", from {parts} tables at {each} that a tuple can be in" if parts > 1 else ""
+    pair = f"({plain(given['epsilon'])}, {plain(given['delta'])})"
+    together = f", from {parts} tables at {pair} that a tuple can be in" if parts > 1 else ""
     return (
         f"({plain(epsilon)}, {plain(delta)})-differential privacy for one tuple: the probability of the outcome changes by a factor of at most "
         f"{at_most(math.exp(epsilon))} by adding or removing it, save with probability {plain(delta)}{together}."

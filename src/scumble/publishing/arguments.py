@@ -62,7 +62,7 @@ def choose(table: Any, how: Arguments) -> tuple[Source, Spec]:
     if how.rest not in (None, "drop"):
         raise ParameterError(REST.format(how.rest))
     written = isinstance(table, str | Path) and Path(table).suffix == ".toml"
-    source, spec = _written(table, how) if written else _told(table, how)
+    source, spec = _written(table, how) if written else _spelled(table, how)
     return source, decided(spec, source)
 
 
@@ -76,7 +76,7 @@ def _written(path: str | Path, how: Arguments) -> tuple[Source, Spec]:
     return read_source(spec), spec
 
 
-def _told(table: Any, how: Arguments) -> tuple[Source, Spec]:
+def _spelled(table: Any, how: Arguments) -> tuple[Source, Spec]:
     """A table, and the spec that arguments make."""
     source = read(table, text=names(how.text))
     named = {"sensitive": names(how.sensitive), "public": names(how.public), "dropped": names(how.drop)}

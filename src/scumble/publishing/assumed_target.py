@@ -24,8 +24,8 @@ def assumed(spec: Spec, table: Source) -> tuple[Spec, list[str]]:
     if own or not find_mechanism(spec.mechanism).traits.by_target or not table.stable:
         return spec, []
     if not target.given:
-        told = f"the spec does not say how private: gamma = {MODEST} is taken here, and publish wants it said"
-        return spec.model_copy(update={"privacy": Target(gamma=MODEST)}), [told]
+        sentence = f"the spec does not say how private: gamma = {MODEST} is taken here, and publish wants it said"
+        return spec.model_copy(update={"privacy": Target(gamma=MODEST)}), [sentence]
     if target.rho2 is None or target.rho1 is not None:
         return spec, []
     prior, rho2 = commonest(spec, table), number(target.rho2, "rho2")
@@ -34,11 +34,11 @@ def assumed(spec: Spec, table: Source) -> tuple[Spec, list[str]]:
             f"rho2 = {plain(rho2, 4)} cannot be promised: the commonest sensitive value has a share of {plain(prior, 4)}, and is believed with that before "
             "anything is published; ask for more than that, below 1"
         )
-    told = f"the spec has rho2 alone: rho1 = {plain(prior, 4)} is taken here, the share of the commonest value, and publish wants it said"
-    return spec.model_copy(update={"privacy": target.model_copy(update={"rho1": prior})}), [told]
+    sentence = f"the spec has rho2 alone: rho1 = {plain(prior, 4)} is taken here, the share of the commonest value, and publish wants it said"
+    return spec.model_copy(update={"privacy": target.model_copy(update={"rho1": prior})}), [sentence]
 
 
 def commonest(spec: Spec, table: Source) -> float:
     """The largest share of a value in any sensitive column."""
     counts = value_counts(table, profile(table, spec).domains).values()
-    return max(float(each.max() / max(1, each.sum())) for each in counts)
+    return max(float(count.max() / max(1, count.sum())) for count in counts)

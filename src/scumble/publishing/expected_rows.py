@@ -16,10 +16,10 @@ Rows = tuple[pa.Table, Published, Recoding]
 
 def coarse_columns(table: Source, spec: Spec) -> dict[str, Coarse]:
     """The columns that will be published coarser, by the types that they will have."""
-    found = {}
+    columns = {}
     for name, column in spec.columns.items():
         if column.role == "public" and column.coarsen is not None:
             empty = pa.array([], published_type(table.schema.field(name).type))
             how = resolved(column.coarsen)
-            found[name] = Coarse(name, how, str(coarsen(empty, how, name).type))
-    return found
+            columns[name] = Coarse(name, how, str(coarsen(empty, how, name).type))
+    return columns

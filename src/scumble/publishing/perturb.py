@@ -34,7 +34,7 @@ class Independent:
         self.extra: list[str] = []
         self._coins = coins
         self._entropy = entropy
-        self._keyed = {name: KeyedCoins(key, name, domains[name], each) for name, each in coins.items()} if key else {}
+        self._keyed = {name: KeyedCoins(key, name, domains[name], coin) for name, coin in coins.items()} if key else {}
 
     def prepare(self, index: int, codes: dict[str, Codes]) -> None:
         """Nothing is carried from batch to batch."""

@@ -20,7 +20,7 @@ class OwnDistribution:
     def __init__(self, coins: dict[str, Coins], counts: dict[str, Counts], entropy: Entropy) -> None:
         self.extra: list[str] = []
         self._coins = coins
-        self._ends = {name: np.cumsum(each) for name, each in counts.items()}
+        self._ends = {name: np.cumsum(count) for name, count in counts.items()}
         self._entropy = entropy
 
     def prepare(self, index: int, codes: dict[str, Codes]) -> None:
@@ -61,12 +61,12 @@ class Swapped:
     def __init__(self, coins: dict[str, Coins], counts: dict[str, Counts], entropy: Entropy) -> None:
         self.extra: list[str] = []
         self._entropy = entropy
-        self._left = {name: each.copy() for name, each in counts.items()}
+        self._left = {name: count.copy() for name, count in counts.items()}
         self._chosen = {
-            name: binomial(entropy.stream("not retained", name), counts[name], 1 - each.retention)
-            for name, each in coins.items()
+            name: binomial(entropy.stream("not retained", name), counts[name], 1 - coin.retention)
+            for name, coin in coins.items()
         }
-        self._pool = {name: each.copy() for name, each in self._chosen.items()}
+        self._pool = {name: chosen.copy() for name, chosen in self._chosen.items()}
 
     def prepare(self, index: int, codes: dict[str, Codes]) -> dict[str, tuple[Counts, Counts]]:
         """How many rows of each value this batch gives to the pool, and which values it gets from there."""

@@ -117,14 +117,14 @@ def _publish(
     spec = decided(spec, table)
     demand_free(out, overwrite, table.files)
     _demand_keyed(chosen, coin_source)
-    found = profile(table, spec)
-    if coin_source.key is not None and found.from_data:
+    counts = profile(table, spec)
+    if coin_source.key is not None and counts.from_data:
         raise ParameterError(
-            f"coins by key need a declared domain for {found.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
+            f"coins by key need a declared domain for {counts.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
         )
-    plan: Plan = chosen.plan(found, spec)
+    plan: Plan = chosen.plan(counts, spec)
     with whole_folder(out, former_files if overwrite else None) as folder, spilling_into(folder):
-        job = Job(table, spec, found, plan, coin_source, folder, progress or (lambda done, of: None))
+        job = Job(table, spec, counts, plan, coin_source, folder, progress or (lambda done, of: None))
         written = chosen.publish(job)
         manifest = Manifest(
             software=f"scumble {__version__}",

@@ -38,8 +38,8 @@ def named_roles(
     """
     given: dict[str, str] = {}
     for role, wanted in named.items():
-        for each in wanted:
-            for name in matching(each, names) if role == "dropped" else [each]:
+        for pattern in wanted:
+            for name in matching(pattern, names) if role == "dropped" else [pattern]:
                 _demand_in(name, names)
                 if given.setdefault(name, role) != role:
                     raise SchemaError(f"column {name!r} is named as {given[name]} and as {role}; a column has one role")
@@ -65,10 +65,10 @@ def matching(pattern: str, names: Sequence[str]) -> list[str]:
     if pattern in names or not set(pattern) & WILD:
         return [pattern]
     wanted = "".join({"*": ".*", "?": "."}.get(c, re.escape(c)) for c in pattern)
-    found = [name for name in names if re.fullmatch(wanted, name, re.DOTALL)]
-    if not found:
+    matches = [name for name in names if re.fullmatch(wanted, name, re.DOTALL)]
+    if not matches:
         raise SchemaError(f"no column matches {pattern!r}, which is to be dropped{did_you_mean(pattern, names)}")
-    return found
+    return matches
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
@@ -85,9 +85,9 @@ def refusal(table: Source, undecided: list[str]) -> str:
 
 
 def _seen(seen: Seen) -> str:
-    found = look(seen)
-    verb = "" if found.what else "has " if seen.rows else "is "
-    return verb + found.words(seen)
+    looks = look(seen)
+    verb = "" if looks.what else "has " if seen.rows else "is "
+    return verb + looks.words(seen)
 
 
 def summary(spec: Spec) -> Card:

@@ -118,11 +118,11 @@ class Buckets:
 
     def some(self, name: str) -> pa.ChunkedArray:
         """A column in the first buckets that have enough rows together: coins chose them, or they are all."""
-        found: list[pa.Array] = []
+        arrays: list[pa.Array] = []
         for index in range(len(self)):
-            if sum(map(len, found)) < SOME:
-                found += [part.column(name) for part in self._held_in(index)]
-        return pa.chunked_array(found, self.schema.field(name).type)
+            if sum(map(len, arrays)) < SOME:
+                arrays += [part.column(name) for part in self._held_in(index)]
+        return pa.chunked_array(arrays, self.schema.field(name).type)
 
     def take(self, index: int) -> pa.Table:
         """The rows of one bucket, in the order in which they came; the bucket is empty afterwards."""

@@ -79,13 +79,13 @@ def counted(
 ) -> tuple[pa.Table, Counts]:
     """The tuples of the named columns that occur at least that often, in sorted order, and their counts."""
     if isinstance(job.table, ParquetSource) and not recoder.recodes and mask is None:
-        found = count_tuples(job.table.files, names, least)
+        counted = count_tuples(job.table.files, names, least)
     else:
-        found = _streamed(job, recoder, names, least, mask, reading or names)
+        counted = _streamed(job, recoder, names, least, mask, reading or names)
     order = [(name, "ascending") for name in names]
-    found = found.sort_by(order) if len(found) else found
-    tuples = pa.table({n: found.column(n).cast(recoder.kinds[n]) for n in names})
-    return tuples, found.column(COUNT).to_numpy().astype(np.int64)
+    counted = counted.sort_by(order) if len(counted) else counted
+    tuples = pa.table({n: counted.column(n).cast(recoder.kinds[n]) for n in names})
+    return tuples, counted.column(COUNT).to_numpy().astype(np.int64)
 
 
 def _streamed(

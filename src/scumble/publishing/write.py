@@ -57,13 +57,13 @@ class ShuffledFiles:
         try:
             while pending:
                 done, pending = wait(pending, LOOK)
-                for each in done:
-                    each.result()
+                for future in done:
+                    future.result()
                 progress(int(self._buckets.rows[self._written].sum()), int(self._buckets.rows.sum()))
         except BaseException:
             self._stopped.set()
             raise
-        return [each.result() for each in running]
+        return [future.result() for future in running]
 
     def schema(self) -> pa.Schema:
         """The columns as they are written."""

@@ -33,35 +33,35 @@ def answer_rows(query: Query, published: Published, engine: Engine, level: Any, 
     return answer(question, Whole(question, Cells.fetched(question, engine)), share, method)
 
 
-def answer(question: Question, found: Whole, level: float, method: str = "unbiased") -> Answer:
+def answer(question: Question, whole: Whole, level: float, method: str = "unbiased") -> Answer:
     """Estimates from sums."""
-    if not len(found.cells.groups):
-        return _no_groups(question, found, level, method)
+    if not len(whole.cells.groups):
+        return _no_groups(question, whole, level, method)
     z = NormalDist().inv_cdf(0.5 + level / 2)
-    estimates = [a.how.of_rows(a, question, found, z) for a in question.query.aggregates]
+    estimates = [a.how.of_rows(a, question, whole, z) for a in question.query.aggregates]
     how: list[str] = []
     if method == "likelihood" and not question.exact:
         from scumble.query.likely import likely
 
-        estimates, how = likely(question, found, estimates, level)
+        estimates, how = likely(question, whole, estimates, level)
     names = [output.name for output in question.query.outputs]
-    every = Estimates(names, _group_columns(question, found), estimates, level, [])
-    possible = np.flatnonzero(_possible(found)) if question.query.groups else np.arange(len(every))
+    every = Estimates(names, _group_columns(question, whole), estimates, level, [])
+    possible = np.flatnonzero(_possible(whole)) if question.query.groups else np.arange(len(every))
     lines = every.take(possible)
 
     def notes(shown: Lines) -> list[str]:
-        told = lines.take(shown).estimates
-        return [*_notes(question, found, possible[shown], told), *how, *_unbounded(told)]
+        shown_estimates = lines.take(shown).estimates
+        return [*_notes(question, whole, possible[shown], shown_estimates), *how, *_unbounded(shown_estimates)]
 
     return Answer(lines, notes)
 
 
-def _no_groups(question: Question, found: Whole, level: float, method: str) -> Answer:
+def _no_groups(question: Question, whole: Whole, level: float, method: str) -> Answer:
     """GROUP BY over no rows: an answer without lines."""
     names, none = [output.name for output in question.query.outputs], np.zeros(0)
     way = "exact" if question.exact else method
     estimates = [Estimate(a.name, none, none, none, none, way) for a in question.query.aggregates]
-    lines = Estimates(names, _group_columns(question, found), estimates, level, [])
+    lines = Estimates(names, _group_columns(question, whole), estimates, level, [])
     return Answer(lines, lambda shown: list(question.conditions.notes))
 
 
@@ -71,12 +71,12 @@ def _unbounded(estimates: Sequence[Estimate]) -> list[str]:
     return ["an average is unbounded where its group may be empty: the release cannot tell its size from 0"]
 
 
-def _group_columns(question: Question, found: Whole) -> pa.Table:
-    groups, width = found.cells.groups, found.cells.width
+def _group_columns(question: Question, whole: Whole) -> pa.Table:
+    groups, width = whole.cells.groups, whole.cells.width
     columns: dict[str, pa.ChunkedArray] = {}
     for output in question.query.outputs:
         if isinstance(output, Group):
-            columns[output.name] = _group_column(output, question, groups, width, found.cells.shape)
+            columns[output.name] = _group_column(output, question, groups, width, whole.cells.shape)
     return pa.table(columns)
 
 
@@ -89,17 +89,17 @@ def _group_column(output: Group, question: Question, groups: pa.Table, width: in
     return question.grouped[place].domain.values.take(pa.array(np.tile(codes, len(groups))))
 
 
-def _notes(question: Question, found: Whole, shown: npt.NDArray[np.intp], estimates: Sequence[Estimate]) -> list[str]:
+def _notes(question: Question, whole: Whole, shown: npt.NDArray[np.intp], estimates: Sequence[Estimate]) -> list[str]:
     """What to know of the question, and of the lines that are shown, with their estimates."""
     notes = list(question.conditions.notes)
     if question.exact:
         return notes
     counted = all(aggregate.kind == "count" for aggregate in question.query.aggregates)
-    if counted and found.drawn:
+    if counted and whole.drawn:
         return notes
     uncertain = np.any([estimate.se != 0 for estimate in estimates], axis=0)
-    carrying = [rows for a in question.query.aggregates if (rows := found.carrying(a)) is not None]
-    matching = found.matching().reshape(-1)[shown]
+    carrying = [rows for a in question.query.aggregates if (rows := whole.carrying(a)) is not None]
+    matching = whole.matching().reshape(-1)[shown]
     few = uncertain & (np.min([matching, *(rows[shown] for rows in carrying)], axis=0) < FEW)
     if few.any():
         where = f"in {few.sum()} of {len(shown)} rows" if len(shown) > 1 else "here"
@@ -108,8 +108,8 @@ def _notes(question: Question, found: Whole, shown: npt.NDArray[np.intp], estima
     return notes
 
 
-def _possible(found: Whole) -> npt.NDArray[np.bool_]:
+def _possible(whole: Whole) -> npt.NDArray[np.bool_]:
     """The lines that the WHERE leaves possible: a group by the values that it excludes is no part of the answer."""
-    shape = found.cells.shape
-    truth = found.parts[0].truth.reshape(*shape, -1).any(axis=-1)
-    return np.tile(truth.reshape(-1), len(found.cells.groups))
+    shape = whole.cells.shape
+    truth = whole.parts[0].truth.reshape(*shape, -1).any(axis=-1)
+    return np.tile(truth.reshape(-1), len(whole.cells.groups))

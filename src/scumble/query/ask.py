@@ -40,10 +40,10 @@ def ask(
     """
     query = parse(sql, columns, beside)
     asked = rewritten(query, recoding)
-    found = answer(asked.query)
-    shown = _shown(found.estimates, query)
-    lines = asked.undo(found.estimates).take(shown)
-    return Estimates(lines.columns, lines.groups, lines.estimates, lines.level, [*asked.notes, *found.notes(shown)])
+    estimates = answer(asked.query)
+    shown = _shown(estimates.estimates, query)
+    lines = asked.undo(estimates.estimates).take(shown)
+    return Estimates(lines.columns, lines.groups, lines.estimates, lines.level, [*asked.notes, *estimates.notes(shown)])
 
 
 def _shown(answer: Estimates, query: Query) -> Lines:

@@ -43,7 +43,7 @@ class Coarse:
     type: str
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """How it is published."""
         few = words(self.how, self.type) if self.how.groups is None else f"in {len(self.how.groups)} groups"
         return f"{self.name} is published {few}"
@@ -56,18 +56,23 @@ class Coarse:
 
 def numbers_in_steps(columns: Mapping[str, Coarse]) -> dict[str, Steps]:
     """The steps of the columns that have numbers in them."""
-    return {name: own for name, each in columns.items() if (own := each.steps) is not None and not own.dated}
+    return {name: own for name, column in columns.items() if (own := column.steps) is not None and not own.dated}
 
 
 def notes_of(query: Query, columns: Mapping[str, Coarse]) -> list[str]:
     """What to know of an answer about coarsened columns, each thing once."""
-    found: dict[str, list[str]] = {}
+    complaints_of: dict[str, list[str]] = {}
     for name, complaint in _complaints(query, columns):
-        if complaint not in found.setdefault(name, []):
-            found[name].append(complaint)
+        if complaint not in complaints_of.setdefault(name, []):
+            complaints_of[name].append(complaint)
     return [
-        ": ".join([columns[name].told, *(["; ".join(complaints)] if (complaints := list(filter(None, told))) else [])])
-        for name, told in found.items()
+        ": ".join(
+            [
+                columns[name].sentence,
+                *(["; ".join(complaints)] if (complaints := list(filter(None, complaints_of_column))) else []),
+            ]
+        )
+        for name, complaints_of_column in complaints_of.items()
     ]
 
 
@@ -81,7 +86,7 @@ def _complaints(query: Query, columns: Mapping[str, Coarse]) -> Iterator[tuple[s
     for aggregate in query.aggregates:
         if aggregate.kind == "count" or aggregate.value is None:
             continue
-        for name in (each for each in _names(aggregate.value, columns) if each in steps):
+        for name in (name for name in _names(aggregate.value, columns) if name in steps):
             kinds = summed.setdefault((name, written(aggregate.value)), (aggregate.value, []))[1]
             kinds += [aggregate.kind] if aggregate.kind not in kinds else []
     for (name, _), (value, kinds) in summed.items():
@@ -100,8 +105,8 @@ def _summed(kinds: list[str], value: exp.Expression, own: Steps) -> str:
     if monotone(value) is None:
         return f"{asked} {'is' if one else 'are'} of the lower ends"
     half = own.reach / 2
-    each = "" if "sum" not in kinds else " a row"
-    wide = f"{shown(half)}{each} either way" if isinstance(value.unnest(), exp.Column) else "wherever that is"
+    unit = "" if "sum" not in kinds else " a row"
+    wide = f"{shown(half)}{unit} either way" if isinstance(value.unnest(), exp.Column) else "wherever that is"
     return (
         f"{asked} {'takes' if one else 'take'} each value as the middle of its step, {shown(half)} above the lower end; "
         f"the interval covers every place in it, {wide}, which ± se does not count"
@@ -122,7 +127,7 @@ def _compared(comparison: exp.Expression, column: Coarse) -> Iterator[str]:
     if isinstance(comparison, exp.Between):
         asked = [(exp.GTE, comparison.args["low"]), (exp.LTE, comparison.args["high"])]
     elif isinstance(comparison, exp.In):
-        asked = [(exp.EQ, each) for each in comparison.expressions]
+        asked = [(exp.EQ, expression) for expression in comparison.expressions]
     own = column.steps
     for way, side in asked:
         constant = _constant(side)

@@ -239,19 +239,19 @@ def _sums(
     v_q: of W^2 v^2.  v_c: of W^3 v^3, where a value is summed, not averaged.  n_rows: the rows themselves, each once. (With copies
     W is 1, W^2 the number of copies and W^3 its square, in sums over all of them.)
     """
-    found = _total("n", None, rows)
+    sums = _total("n", None, rows)
     if rows.weighted:
         once = exp.Literal.number("1.0")
         alone = exp.Div(this=once, expression=exp.column(rows.copies, quoted=True)) if rows.copies else once
-        found.append(("n_rows", exp.Sum(this=alone)))
+        sums.append(("n_rows", exp.Sum(this=alone)))
     for i, value in enumerate(values):
-        found += _total(f"v{i}_n", value, rows)
+        sums += _total(f"v{i}_n", value, rows)
         if value in summed:
-            found += _orders(f"v{i}_s", _power(value, 1), rows, (1, 2))
-            found += _orders(f"v{i}_q", _power(value, 2), rows, (2,))
+            sums += _orders(f"v{i}_s", _power(value, 1), rows, (1, 2))
+            sums += _orders(f"v{i}_q", _power(value, 2), rows, (2,))
         if value in cubed:
-            found += _orders(f"v{i}_c", _power(value, 3), rows, (3,))
-    return found
+            sums += _orders(f"v{i}_c", _power(value, 3), rows, (3,))
+    return sums
 
 
 def _power(value: exp.Expression, power: int) -> exp.Expression:
@@ -274,8 +274,8 @@ def _total(name: str, value: exp.Expression | None, rows: Published) -> list[Nam
 def _orders(name: str, value: exp.Expression, rows: Published, orders: Sequence[int]) -> list[Named]:
     """The sums of a value of some orders; of the first of them only, where rows have no weights and all are the same."""
     first, *more = orders
-    found = [(name, _weighted(value, rows, first))]
-    return found + [(f"{name}{order}", _weighted(value, rows, order)) for order in more if rows.weighted]
+    ordered = [(name, _weighted(value, rows, first))]
+    return ordered + [(f"{name}{order}", _weighted(value, rows, order)) for order in more if rows.weighted]
 
 
 def _weighted(value: exp.Expression, rows: Published, order: int) -> exp.Expression:

@@ -52,7 +52,7 @@ class Estimate:
 
     def take(self, order: npt.NDArray[np.intp]) -> "Estimate":
         """The same for some rows, in that order."""
-        bound, least = (None if each is None else each[order] for each in (self.bound, self.least))
+        bound, least = (None if ends is None else ends[order] for ends in (self.bound, self.least))
         return Estimate(
             self.name, self.value[order], self.se[order], self.low[order], self.high[order], self.method, bound, least
         )
@@ -172,19 +172,19 @@ def _columns(e: Estimate, level: float, most: int) -> list[tuple[str, list[str]]
     """An aggregate's headings and texts."""
     digits = _digits(e)
     ends = [_interval(a, b, digits) for a, b in zip(e.low[:most], e.high[:most], strict=True)]
-    found = [(e.name, [_number(v, digits) for v in e.value[:most]])]
+    columns = [(e.name, [_number(v, digits) for v in e.value[:most]])]
     if e.exact:
-        return found
+        return columns
     if e.certain:
-        return [*found, ("surely within", ends)]
-    found.append(("± se", [_number(v, digits) for v in e.se[:most]]))
-    found.append((f"{100 * level:g}% interval", ends))
+        return [*columns, ("surely within", ends)]
+    columns.append(("± se", [_number(v, digits) for v in e.se[:most]]))
+    columns.append((f"{100 * level:g}% interval", ends))
     if e.bound is None or not e.bounded:
-        return found
+        return columns
     if e.least is None:
-        return [*found, ("suppressed included, at most", [_number(v, 0) for v in e.bound[:most]])]
+        return [*columns, ("suppressed included, at most", [_number(v, 0) for v in e.bound[:most]])]
     ends = [_interval(a, b, digits) for a, b in zip(e.least[:most], e.bound[:most], strict=True)]
-    return [*found, ("suppressed included", ends)]
+    return [*columns, ("suppressed included", ends)]
 
 
 def _whiskers(e: Estimate, most: int) -> list[Whisker]:

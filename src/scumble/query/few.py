@@ -54,8 +54,8 @@ class Draws:
         first, which = _alike(lines)
         kinds = lines[:, first]
         parts = [kinds[:, at : at + AT_ONCE] for at in range(0, kinds.shape[1], AT_ONCE)]
-        found = np.concatenate([inverted(part[0], part[1], part[2], part[3], tail) for part in parts], axis=1)
-        low, high = found[:, which]
+        ends = np.concatenate([inverted(part[0], part[1], part[2], part[3], tail) for part in parts], axis=1)
+        low, high = ends[:, which]
         return low, high
 
 

@@ -79,36 +79,36 @@ class Tables:
 
     def few(self, value: Tensor) -> Flags:
         """Where few rows decide; not where nothing is drawn, nor where numbers of both signs are summed."""
-        found = np.zeros(len(value), dtype=np.bool_)
+        few = np.zeros(len(value), dtype=np.bool_)
         for members, kind in self.kinds:
-            found[members] = (kind.range > SMALL) & (kind.variance(self.published[members]) < self.most)
-        return found & (self.pull > 1 - SMALL)
+            few[members] = (kind.range > SMALL) & (kind.variance(self.published[members]) < self.most)
+        return few & (self.pull > 1 - SMALL)
 
     @property
     def ranges(self) -> Tensor:
         """How much one row can change S, for each line."""
-        found = np.zeros(len(self.published))
+        ranges = np.zeros(len(self.published))
         for members, kind in self.kinds:
-            found[members] = kind.range
-        return found
+            ranges[members] = kind.range
+        return ranges
 
     @property
     def counted(self) -> Flags:
         """The cells that count, for each line."""
-        found = np.zeros(self.published.shape, dtype=np.bool_)
+        known = np.zeros(self.published.shape, dtype=np.bool_)
         for members, kind in self.kinds:
-            found[members] = kind.counted
-        return found
+            known[members] = kind.counted
+        return known
 
     def ends(self, few: Flags, tail: float) -> tuple[Tensor, Tensor]:
         """The ends of the intervals of some lines; lines that are alike are inverted once."""
-        found = np.zeros((2, len(few)))
+        ends = np.zeros((2, len(few)))
         for members, kind in self.kinds:
             some = members & few
             lines = np.column_stack([self.published[some], self.sums[some] @ kind.weights, self.pull[some]])
             kinds, which = np.unique(lines, axis=0, return_inverse=True)
-            found[:, some] = kind.ends(kinds, tail, self.whole)[:, which.reshape(-1)]
-        low, high = np.sort(found * self.unit, axis=0)[:, few]
+            ends[:, some] = kind.ends(kinds, tail, self.whole)[:, which.reshape(-1)]
+        low, high = np.sort(ends * self.unit, axis=0)[:, few]
         return low, high
 
 
@@ -140,11 +140,11 @@ class Transition:
     def ends(self, lines: Tensor, tail: float, whole: bool) -> Tensor:
         """The least and the largest T for lines of published counts, s and a."""
         order = np.argsort(self.variance(lines[:, :-2]))
-        found = np.empty((2, len(lines)))
+        ends = np.empty((2, len(lines)))
         for at in range(0, len(lines), AT_ONCE):
             some = order[at : at + AT_ONCE]
-            found[:, some] = _Lines(self, lines[some], tail, whole).ends()
-        return found
+            ends[:, some] = _Lines(self, lines[some], tail, whole).ends()
+        return ends
 
 
 class _Lines:
@@ -197,10 +197,10 @@ class _Lines:
         x = self._x[some] = self._likeliest(self._x[some], self.published[some], count)
         away, sd = side * (self.value[some] - total), np.sqrt(x @ self.transition.spread)
         near = np.abs(away) <= (self.z + 4) * sd + 2 * self.transition.range
-        found = np.where(away > 0, 0.0, 1.0)
+        tail = np.where(away > 0, 0.0, 1.0)
         if near.any():
-            found[near] = self._beyond(x[near], sd[near], (side * count + away)[near], side)
-        return np.clip(found, 0, 1), sd
+            tail[near] = self._beyond(x[near], sd[near], (side * count + away)[near], side)
+        return np.clip(tail, 0, 1), sd
 
     def _likeliest(self, x: Tensor, published: Tensor, count: Tensor) -> Tensor:
         """Steps of EM toward the likeliest true cells of which so many rows count."""

@@ -75,8 +75,8 @@ def maximize(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, start: A
         )
     begin, operator = _start(start, shape, counts), operator_of(axes)
     y, begin = counts.reshape(operator.shape), begin.reshape(operator.shape)
-    found = _direct(y, axes, operator, wanted) or _iterated(y, operator, wanted, begin)
-    return replace(found, counts=found.counts.reshape(shape))
+    maximum = _direct(y, axes, operator, wanted) or _iterated(y, operator, wanted, begin)
+    return replace(maximum, counts=maximum.counts.reshape(shape))
 
 
 def plain(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, limit: int = 100_000) -> Likelihood:
@@ -160,11 +160,11 @@ def _one_column(y: Tensor, channel: Channel) -> Tensor:
 
 def _iterated(y: Tensor, operator: Operator, gap: float, start: Tensor) -> Likelihood:
     """SQUAREM for easy tables; then Newton, from a point a little away from the border, where it would be stuck."""
-    found = _squarem(y, operator, gap, start, EASY)
-    if found.converged:
-        return found
-    better = _newton(y, operator, gap, 0.98 * found.counts + 0.02 * y.sum() / y.size)
-    return better if better.gap < found.gap else found
+    maximum = _squarem(y, operator, gap, start, EASY)
+    if maximum.converged:
+        return maximum
+    better = _newton(y, operator, gap, 0.98 * maximum.counts + 0.02 * y.sum() / y.size)
+    return better if better.gap < maximum.gap else maximum
 
 
 def _squarem(y: Tensor, operator: Operator, gap: float, x: Tensor, limit: int) -> Likelihood:

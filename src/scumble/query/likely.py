@@ -47,7 +47,7 @@ class Fit:
     channels: list[Channel]
     digest: str
     """Of the published states: tables published again have coins of their own for each."""
-    found: list[Likelihood] = field(default_factory=list)
+    likelihoods: list[Likelihood] = field(default_factory=list)
 
 
 def likely(
@@ -59,11 +59,11 @@ def likely(
         _estimate(aggregate, question, whole, fits, plain, level)
         for aggregate, plain in zip(question.query.aggregates, unbiased, strict=True)
     ]
-    found = [each for fit in fits for each in fit.found]
-    ways = ", ".join(f"{count} by {way}" for way, count in Counter(each.method for each in found).items())
-    gap = max((each.gap for each in found), default=0.0)
-    note = f"likelihood: {len(found)} tables of states ({ways or 'none'}), at most {gap:.1e} of log-likelihood from the best"
-    if not all(each.converged for each in found):
+    fitted = [likelihood for fit in fits for likelihood in fit.likelihoods]
+    ways = ", ".join(f"{count} by {way}" for way, count in Counter(likelihood.method for likelihood in fitted).items())
+    gap = max((likelihood.gap for likelihood in fitted), default=0.0)
+    note = f"likelihood: {len(fitted)} tables of states ({ways or 'none'}), at most {gap:.1e} of log-likelihood from the best"
+    if not all(likelihood.converged for likelihood in fitted):
         note += "; NOT converged everywhere"
     return estimates, [
         note,
@@ -74,7 +74,7 @@ def likely(
 
 def _way(estimates: list[Estimate], unbiased: list[Estimate]) -> str:
     """Where the intervals are from: an error that is that of the unbiased figure was carried over with its interval."""
-    carried = [each.name for each, plain in zip(estimates, unbiased, strict=True) if each.se is plain.se]
+    carried = [estimate.name for estimate, plain in zip(estimates, unbiased, strict=True) if estimate.se is plain.se]
     if not carried:
         return "parametric bootstrap of the unbiased pivot"
     if len(carried) == len(estimates):
@@ -95,7 +95,7 @@ def _fit(part: Reconstruction, sums: Tensor) -> Fit:
         if total > 0:
             best = maximize(states * (len(states.ravel()) if total < 1 else 1.0), channels)
             fit.counts[place] = best.counts * (total / best.counts.sum())
-            fit.found.append(best)
+            fit.likelihoods.append(best)
     return fit
 
 

@@ -36,16 +36,16 @@ Ends = Sequence[tuple[float, float]]
 
 def notes_of_sums(query: Query, merged: Mapping[str, Ends]) -> list[str]:
     """What a sum or an average of numbers that were put together is of."""
-    found = []
+    notes = []
     for aggregate in query.aggregates:
         column = monotone(aggregate.value) if aggregate.kind != "count" else None
         if aggregate.value is not None and column is not None and column.name in merged:
             low, high = max(merged[column.name], key=lambda ends: ends[1] - ends[0])
-            found.append(
+            notes.append(
                 f"{column.name} was published with values put together, {shown(low)} stands for {shown(low)} to {shown(high)}: "
                 f"{aggregate.kind.upper()}({written(aggregate.value)}) takes each in the middle; the interval covers every place, which ± se does not count"
             )
-    return found
+    return notes
 
 
 def at_merged(query: Query, merged: Renaming) -> tuple[Query, list[str]]:
@@ -80,8 +80,8 @@ def _published(expression: exp.Expression, merged: Renaming, notes: dict[str, No
     for case in list(root.find_all(exp.Case)):
         if case.this is not None:
             _rename(case.this, [branch.this for branch in case.args["ifs"]], merged, notes)
-    found: exp.Expression = root.this
-    return found.pop()
+    inner: exp.Expression = root.this
+    return inner.pop()
 
 
 def _rename(of: exp.Expression, parts: Sequence[exp.Expression], merged: Renaming, notes: dict[str, None]) -> None:

@@ -121,7 +121,7 @@ def _widened(middle: Estimate, *ends: Estimate) -> Estimate:
     if not ends:
         return middle
     low, high = np.min([e.low for e in ends], axis=0), np.max([e.high for e in ends], axis=0)
-    most, least = ([each for e in ends if (each := getattr(e, part)) is not None] for part in ("bound", "least"))
+    most, least = ([end for e in ends if (end := getattr(e, part)) is not None] for part in ("bound", "least"))
     return replace(
         middle,
         low=low,

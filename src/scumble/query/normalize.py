@@ -103,8 +103,8 @@ class Conditions:
     @property
     def public_atoms(self) -> list[PublicAtom]:
         """The public conditions among the perturbed ones."""
-        found = [a for tree in self.trees for a in _leaves(tree) if isinstance(a, PublicAtom)]
-        return list({id(atom): atom for atom in found}.values())  # one may stand in several places of a tree
+        public_atoms = [a for tree in self.trees for a in _leaves(tree) if isinstance(a, PublicAtom)]
+        return list({id(atom): atom for atom in public_atoms}.values())  # one may stand in several places of a tree
 
     @property
     def columns(self) -> list[str]:
@@ -115,14 +115,14 @@ class Conditions:
 
 def take_apart(where: exp.Expression | None, domains: dict[str, Domain], engine: Engine) -> Conditions:
     """Splits a WHERE at its outermost ANDs into what is public and what is not."""
-    found, asked = Conditions(), Asked()
+    conditions, asked = Conditions(), Asked()
     for part in conjuncts(where):
         if set(_columns(part)) & set(domains):
-            found.trees.append(_tree(part, domains, asked, found.notes))
+            conditions.trees.append(_tree(part, domains, asked, conditions.notes))
         else:
-            found.filter.append(part)
+            conditions.filter.append(part)
     asked.fill(engine)
-    return found
+    return conditions
 
 
 def cut(
@@ -262,13 +262,13 @@ def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[s
 
 def _compared(part: exp.Expression, ways: tuple[type[exp.Expression], ...]) -> list[exp.Literal]:
     """The constants that a column itself, and not a function of it, is compared with in one of these ways."""
-    found = []
+    atoms = []
     for literal in part.find_all(exp.Literal):
         comparison = literal.parent.parent if isinstance(literal.parent, exp.Neg) else literal.parent
         if isinstance(comparison, ways):
             sides = (comparison.this, comparison.args.get("expression"))
-            found.extend([literal] if any(isinstance(side, exp.Column) for side in sides) else [])
-    return found
+            atoms.extend([literal] if any(isinstance(side, exp.Column) for side in sides) else [])
+    return atoms
 
 
 def _number(literal: exp.Literal) -> float | None:

@@ -38,8 +38,8 @@ ROUNDING = 1e-9
 
 def corrected(part: Stratum, variance: Tensor, first: Vector, present: str | None = None) -> Tensor:
     """The variance of a sum with these first sums, where the first term of the above is known."""
-    found = variance + change(part, first, first, present)
-    return np.where(found > ROUNDING * variance, found, 0.0)
+    corrected_variance = variance + change(part, first, first, present)
+    return np.where(corrected_variance > ROUNDING * variance, corrected_variance, 0.0)
 
 
 def lean(p: float, share: Tensor, permuted: bool) -> Tensor:
@@ -126,8 +126,8 @@ class Asked:
     def over_all(self, other: "Asked") -> Tensor:
         """C2 for each row of the table."""
         product = self.channel.expect(self.whole) * self.channel.expect(other.whole)
-        each = self.whole * other.whole - self.channel.weights(product)
-        return np.asarray(np.tensordot(self.channel.replace, each, axes=1))
+        spread = self.whole * other.whole - self.channel.weights(product)
+        return np.asarray(np.tensordot(self.channel.replace, spread, axes=1))
 
 
 @dataclass(frozen=True)

@@ -126,9 +126,9 @@ def _select(sql: str) -> exp.Select:
     try:
         statements = [s for s in sqlglot.parse(sql, read=LANGUAGE) if s is not None]
     except sqlglot.errors.SqlglotError as error:
-        found = getattr(error, "errors", None) or [{}]
-        near = found[0].get("highlight") or ""
-        what = found[0].get("description") or str(error).splitlines()[0]
+        errors = getattr(error, "errors", None) or [{}]
+        near = errors[0].get("highlight") or ""
+        what = errors[0].get("description") or str(error).splitlines()[0]
         raise QueryError(f"the question is not valid SQL: {what}" + (f", near {near!r}" if near else "")) from None
     if not statements:
         raise QueryError(f"the question is empty; ask SELECT ... FROM {TABLE} ...")

@@ -16,8 +16,8 @@ def plain(query: Query) -> exp.Select:
     A line for each group, also of those that are not shown.
     """
     outputs = {f"c{i}": _value(o) if isinstance(o, Aggregate) else o.expression for i, o in enumerate(query.outputs)}
-    found = select({**outputs, "n": count()}, TABLE, [query.where] if query.where is not None else [])
-    return found.group_by(*(group.expression.copy() for group in query.groups)) if query.groups else found
+    statement = select({**outputs, "n": count()}, TABLE, [query.where] if query.where is not None else [])
+    return statement.group_by(*(group.expression.copy() for group in query.groups)) if query.groups else statement
 
 
 def _value(aggregate: Aggregate) -> exp.Expression:

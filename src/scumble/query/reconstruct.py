@@ -25,28 +25,28 @@ class Reconstruction(Stratum):
 
     def count(self, value: int | None = None, present: str | None = None) -> Moments:
         """How many rows: all, those with a public value, or those where a perturbed column is not missing."""
-        found = self.drawn_count(value, present)
-        return self._own(found, "n" if value is None else f"v{value}_n", present)
+        moments = self.drawn_count(value, present)
+        return self._own(moments, "n" if value is None else f"v{value}_n", present)
 
-    def _own(self, found: Moments, name: str, present: str | None = None) -> Moments:
+    def _own(self, moments: Moments, name: str, present: str | None = None) -> Moments:
         """Where values are replaced by others of the same column, the variance that follows from that."""
         if not self.question.published.whole or self.question.exact:
-            return found
-        variance = own.corrected(self, found.variance, self.cells.numbers(name), present)
+            return moments
+        variance = own.corrected(self, moments.variance, self.cells.numbers(name), present)
         if self.single is None:
-            return found.of_variance(variance, quotient(variance, found.variance))
+            return moments.of_variance(variance, quotient(variance, moments.variance))
         p, published = float(self.channels[self.single.name].retain), self.question.published
         share = self.over(self.cells.numbers("n")) / published.whole
-        return found.of_variance(variance, own.lean(p, share, published.permuted))
+        return moments.of_variance(variance, own.lean(p, share, published.permuted))
 
     def drawn_count(self, value: int | None = None, present: str | None = None) -> Moments:
         """The same, as if the replacement distribution were known."""
         name = "n" if value is None else f"v{value}_n"
         first, second, third = (self.cells.numbers(name, order) for order in (1, 2, 3))
         gather = self.cells.gather
-        found = self.each(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)), present)
-        found = self.leaning(self._raised(found, second, present), second, third, present)
-        return found.widened(self._sampling(second, present))
+        moments = self.moments(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)), present)
+        moments = self.leaning(self._raised(moments, second, present), second, third, present)
+        return moments.widened(self._sampling(second, present))
 
     def _sampling(self, squares: Vector, present: str | None = None) -> Tensor:
         """What sampling adds to a variance: for each row of the answer a share of the sum of squares over sampled rows."""
@@ -59,18 +59,18 @@ class Reconstruction(Stratum):
             public[members] = (
                 0.25 / sample_of(self.question) if grouped else public_share(self.question, truth.astype(float))
             )
-        hits = self.each(lambda w: (self.cells.gather(w, second), np.zeros(shape), np.zeros(shape)), present).value
+        hits = self.moments(lambda w: (self.cells.gather(w, second), np.zeros(shape), np.zeros(shape)), present).value
         return smaller(public, hits, self.over(second)) * self.over(squares * self.cells.sampled)
 
     def leaning(
-        self, found: Moments, second: Vector, third: Vector, present: str | None = None, x: Tensor | float = 1.0
+        self, moments: Moments, second: Vector, third: Vector, present: str | None = None, x: Tensor | float = 1.0
     ) -> Moments:
         """The moments with how their variance follows them; x is what a counted row counts."""
         steep = self._grouped_steepness() if self.question.grouped else np.zeros(())
         for _, truth in self.classes(present) if not self.question.grouped else ():
             k, u = covariances(truth.astype(float) * x, self.rest_weights, self.rest_expectation)
-            steep = steepness(self.cells.gather(self.rest_weights(k), second), found.variance, k, u)
-        return found.leaning(steep * quotient(self.over(third), self.over(second)))
+            steep = steepness(self.cells.gather(self.rest_weights(k), second), moments.variance, k, u)
+        return moments.leaning(steep * quotient(self.over(third), self.over(second)))
 
     @property
     def follows(self) -> bool:
@@ -114,7 +114,7 @@ class Reconstruction(Stratum):
         whole, permuted = self.question.published.whole, self.question.published.permuted
         certain = permuted & (rows == whole)  # a permutation keeps what it is asked about
         kept, drawn = np.where(certain, 1, kept), np.where(certain, 0, drawn)
-        y, n, q, b = (np.broadcast_to(each, rows.shape).reshape(-1) for each in (published, rows, kept, drawn))
+        y, n, q, b = (np.broadcast_to(coins, rows.shape).reshape(-1) for coins in (published, rows, kept, drawn))
         return Draws(y, n, q, b, states.most(self))
 
     def matching(self) -> Tensor:
@@ -143,8 +143,8 @@ class Reconstruction(Stratum):
     def _public_sum(self, place: int, average: bool) -> Ratio:
         first, mixed = self.cells.numbers(f"v{place}_s"), self.cells.numbers(f"v{place}_s", 2)
         second, gather = self.cells.numbers(f"v{place}_q"), self.cells.gather
-        top = self.each(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)))
-        cross = self.each(lambda w: (gather(w, first), gather(w**2, mixed), gather(w, mixed)))
+        top = self.moments(lambda w: (gather(w, first), gather(w**2, second), gather(w, second)))
+        cross = self.moments(lambda w: (gather(w, first), gather(w**2, mixed), gather(w, mixed)))
         top = self._raised(top, second)
         if not average and not self.question.exact:
             top = self.leaning(top, second, self.cells.numbers(f"v{place}_c"))
@@ -154,11 +154,11 @@ class Reconstruction(Stratum):
             covariance = covariance + own.change(self, first, self.cells.numbers(f"v{place}_n"))
         return Ratio(numerator, self.count(place), covariance)
 
-    def _raised(self, found: Moments, squares: Vector, present: str | None = None) -> Moments:
+    def _raised(self, moments: Moments, squares: Vector, present: str | None = None) -> Moments:
         """With two or more columns V can come out too small on small counts: it is at least sum v^2 min_x Var(w | x)."""
         others = [axis for axis in self.question.others if axis.count > 1]
         if len(self.question.grouped) + len(others) < 2:
-            return found
+            return moments
         total = self.cells.gather(np.ones(self.cells.rest), squares)
         total = total.reshape(len(self.cells.groups), -1).sum(axis=1).reshape(-1, *(1,) * len(self.cells.shape))
         least = np.zeros(self.cells.shape)
@@ -173,7 +173,7 @@ class Reconstruction(Stratum):
                 least[members] = np.minimum(spread, miss * mean_square.min())[members]
             else:
                 least[members] = (mean_square - truth).min()
-        return Moments(found.value, np.maximum(found.variance, total * np.maximum(least, 0)))
+        return Moments(moments.value, np.maximum(moments.variance, total * np.maximum(least, 0)))
 
     def _grouped_spread(self) -> tuple[Tensor, Tensor]:
         """The mean square of B[d, y] where the true value is d, and the least of it where it is another."""

@@ -32,11 +32,11 @@ class Recoding:
     @property
     def spreads(self) -> dict[str, Spread]:
         """What published numbers stand for."""
-        found = {name: Spread(own.reach) for name, own in numbers_in_steps(self.coarse).items()}
+        spreads = {name: Spread(own.reach) for name, own in numbers_in_steps(self.coarse).items()}
         for name, ends in self.ends.items():
             further = tuple((low, high - low) for low, high in ends if high > low)
-            found[name] = Spread(found[name].reach if name in found else 0.0, further)
-        return found
+            spreads[name] = Spread(spreads[name].reach if name in spreads else 0.0, further)
+        return spreads
 
 
 @dataclass(frozen=True)

@@ -80,10 +80,10 @@ def of_average(part: Stratum, place: int, ratio: Ratio) -> Even:
     ranges, matching, few = _matching(part, place)
     shape, ones = ratio.numerator.value.shape, part.over(numbers(f"v{place}_n"))
     variance = np.maximum(ratio.denominator.variance, 0) + (ranges**2 / 2).reshape(shape)
-    each = quotient(variance, ones)
-    top = Moments(ratio.numerator.value, each * part.over(numbers(f"v{place}_q")))
+    error = quotient(variance, ones)
+    top = Moments(ratio.numerator.value, error * part.over(numbers(f"v{place}_q")))
     bottom = Moments(ratio.denominator.value, variance)
-    return Even(Ratio(top, bottom, each * part.over(numbers(f"v{place}_s"))), few & (matching < SEEN))
+    return Even(Ratio(top, bottom, error * part.over(numbers(f"v{place}_s"))), few & (matching < SEEN))
 
 
 def carrying(part: Stratum, place: int) -> Tensor:
@@ -146,7 +146,7 @@ def _between(channel: Channel, value: int) -> Channel:
 
 def _product(parts: Sequence[Tensor]) -> Tensor:
     """The Kronecker product of one or more."""
-    found: Tensor = np.ones((1,) * parts[0].ndim)
+    product: Tensor = np.ones((1,) * parts[0].ndim)
     for part in parts:
-        found = np.kron(found, part).astype(np.float64)
-    return found
+        product = np.kron(product, part).astype(np.float64)
+    return product

@@ -53,11 +53,11 @@ class Stratum:
         parts = [self.cells.gather(np.broadcast_to(w, self.cells.rest), s) for w, s in zip(weights, sums, strict=True)]
         return np.asarray(np.sum(parts, axis=0))
 
-    def each(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
+    def moments(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
         """The same of the weights of a condition."""
-        return self.each_truth(lambda f: gather(self.rest_weights(f)), present)
+        return self.moments_of_truth(lambda f: gather(self.rest_weights(f)), present)
 
-    def each_truth(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
+    def moments_of_truth(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
         """Runs `gather` for each distinct residual condition, and keeps the answer's rows that have it."""
         shape = (len(self.cells.groups), *self.cells.shape)
         value, variance = np.zeros(shape), np.zeros(shape)
@@ -75,12 +75,12 @@ class Stratum:
         truth = self.truth & self.present(present)
         rows = truth.reshape(self.cells.width, -1)
         kinds, which = np.unique(rows, axis=0, return_inverse=True)
-        found = [
+        classes = [
             ((which.reshape(-1) == i).reshape(self.cells.shape), kind.reshape(self.cells.rest))
             for i, kind in enumerate(kinds)
             if kind.any()
         ]
-        return found
+        return classes
 
     def present(self, column: str | None) -> Flags:
         """Where a perturbed column is not missing, over all axes."""
@@ -123,13 +123,13 @@ class Stratum:
         but    the grouped column whose weight is left out
         over   whether the sums are taken over all its published values
         """
-        found = np.zeros((len(self.cells.groups), *self.cells.shape))
+        counts = np.zeros((len(self.cells.groups), *self.cells.shape))
         for members, truth in self.classes(present):
             linear = self.cells.gather(weigh(truth.astype(float)), sums)
             if over and but is not None:
                 linear = np.broadcast_to(linear.sum(axis=1 + but, keepdims=True), linear.shape)
-            found[:, members] = self._solve(linear, but)[:, members]
-        return found
+            counts[:, members] = self._solve(linear, but)[:, members]
+        return counts
 
     def _solve(self, tensor: Tensor, but: int | None = None) -> Tensor:
         for place, axis in enumerate(self.question.grouped):

@@ -60,10 +60,10 @@ def perturbed_sum(part: "Reconstruction", column: str, place: int, average: bool
         w = part.rest_weights(f)
         return part.line([a, b], first), part.line([a * w, b * w], sums[:2]), part.line([a, b], sums[:2])
 
-    total = part.each_truth(top, column)
+    total = part.moments_of_truth(top, column)
     if not average and len(part.cells.rest) == 1 and not part.cells.shape:
         total = total.leaning(_number_steepness(axis, channel, part.truth & part.present(column)))
-    return Ratio(total, part.drawn_count(present=column), part.each_truth(cross, column).variance)
+    return Ratio(total, part.drawn_count(present=column), part.moments_of_truth(cross, column).variance)
 
 
 def _number_steepness(axis: Perturbed, channel: Channel, truth: Flags) -> Tensor:
@@ -84,11 +84,11 @@ def _valued_sum(part: "Reconstruction", column: str, place: int, average: bool) 
         w, v = part.rest_weights(f), part.rest_weights(g)
         return gather(w, first), gather(w * v, second), gather(part.rest_weights(f * g), second)
 
-    top = part.each_truth(lambda f: moments(f * x, f * x), column)
+    top = part.moments_of_truth(lambda f: moments(f * x, f * x), column)
     if not average:
         top = part.leaning(top, second, third, column, x)
-    cross = part.each_truth(lambda f: moments(f * x, f), column).variance
-    bottom = part.each_truth(lambda f: moments(f, f), column)
+    cross = part.moments_of_truth(lambda f: moments(f * x, f), column).variance
+    bottom = part.moments_of_truth(lambda f: moments(f, f), column)
     if part.cells.sampled is None:
         return Ratio(top, part.drawn_count(present=column), cross)
     added = _sampling_of_values(part, x, column, average, quotient(top.value, bottom.value))

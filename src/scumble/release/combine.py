@@ -33,18 +33,18 @@ class Combined(Release):
     def _make_engine(self) -> Engine:
         files = [[part.path / path for path in part.manifest.data] for part in self.parts]
         if self._on is None:
-            return open_engine({TABLE: [file for each in files for file in each]}, self.choice)
-        parts = {f"part{i}": each for i, each in enumerate(files)}
+            return open_engine({TABLE: [file for own in files for file in own]}, self.choice)
+        parts = {f"part{i}": file for i, file in enumerate(files)}
         return open_engine({**parts, TABLE: self._joined(self._on)}, self.choice)
 
     def _joined(self, on: str) -> exp.Select:
         """The columns of all parts, the row id once."""
         held = [(f"part{i}", part.manifest.columns) for i, part in enumerate(self.parts)]
         names = {c.name: column(c.name, place) for place, records in reversed(held) for c in records}
-        found = select(names, table("part0"))
+        statement = select(names, table("part0"))
         for place, _ in held[1:]:
-            found = found.join(table(place), on=exp.EQ(this=column(on, "part0"), expression=column(on, place)))
-        return found
+            statement = statement.join(table(place), on=exp.EQ(this=column(on, "part0"), expression=column(on, place)))
+        return statement
 
 
 def stack(parts: Sequence[Release]) -> Combined:
@@ -71,12 +71,12 @@ def join(parts: Sequence[Release], on: str) -> Combined:
             raise ReleaseError(f"{part.path.name!r} ({part.manifest.mechanism}) cannot be joined; ask it alone")
         if any(part.manifest.role(role) for role in ("stratum", "weight")):
             raise ReleaseError(f"{part.path.name!r} has sub-tables or row weights and cannot be joined; ask it alone")
-        for each in part.manifest.columns:
-            if each.name in columns and each.name != on:
+        for described in part.manifest.columns:
+            if described.name in columns and described.name != on:
                 raise ReleaseError(
-                    f"column {each.name!r} is in two of the releases; joined releases have different columns"
+                    f"column {described.name!r} is in two of the releases; joined releases have different columns"
                 )
-            columns.setdefault(each.name, each)
+            columns.setdefault(described.name, described)
     whole = parts[0].manifest.model_copy(update={"columns": list(columns.values())})
     combined = Combined(parts, whole, on)
     _demand_same_rows(combined, on)
@@ -90,16 +90,16 @@ def _demand_same(path: Path, one: Manifest, other_path: Path, other: Manifest) -
             f"{path.name!r} and {other_path.name!r} ({kinds}) cannot be asked together; rows are put together where every owner "
             "used mechanism uniform or fine_grain with the same spec"
         )
-    names, others = ([column.name for column in each.columns] for each in (one, other))
+    names, others = ([column.name for column in manifest.columns] for manifest in (one, other))
     if names != others:
         odd = sorted(set(names) ^ set(others)) or ["their order"]
         raise ReleaseError(
             f"{path.name!r} and {other_path.name!r} were published by different specs: they differ in {', '.join(odd)}"
         )
-    for each, same in zip(one.columns, other.columns, strict=True):
-        if each != same:
+    for pair, same in zip(one.columns, other.columns, strict=True):
+        if pair != same:
             raise ReleaseError(
-                f"{path.name!r} and {other_path.name!r} were published by different specs: column {each.name!r} has another domain, "
+                f"{path.name!r} and {other_path.name!r} were published by different specs: column {pair.name!r} has another domain, "
                 "type, coarsening or retention"
             )
 
@@ -111,7 +111,7 @@ def _demand_same_rows(combined: Combined, on: str) -> None:
         select({"n": count(), "d": exp.Count(this=exp.Distinct(expressions=[column(on)]))}, TABLE)
     ).to_pylist()[0]
     if len(set(rows.values())) != 1 or counted["n"] != counted["d"] or counted["n"] != combined.manifest.rows:
-        told = ", ".join(f"{name!r}: {count:,} rows" for name, count in rows.items())
+        sentence = ", ".join(f"{name!r}: {count:,} rows" for name, count in rows.items())
         raise ReleaseError(
-            f"the row ids in {on!r} do not pair the rows one to one ({told}; {counted['n']:,} pairs); joined releases share them"
+            f"the row ids in {on!r} do not pair the rows one to one ({sentence}; {counted['n']:,} pairs); joined releases share them"
         )

@@ -46,11 +46,11 @@ def summary(name: str, manifest: Manifest, terms: Terms, doubts: Sequence[str] =
 def fine_print(terms: Terms) -> list[Items]:
     """The conditions of what is guaranteed, what is not covered, and what the parameters themselves tell."""
     conditions = list(dict.fromkeys(c.sentence for g in terms.guarantees for c in g.conditions))
-    told = [clause.sentence for clause in terms.depends_on_data]
+    sentences = [clause.sentence for clause in terms.depends_on_data]
     return [
         Items("conditions", conditions),
         Items("not covered", [clause.sentence for clause in terms.not_covered]),
-        Items("taken from the data", told or ["nothing: no parameter was computed from the table"]),
+        Items("taken from the data", sentences or ["nothing: no parameter was computed from the table"]),
     ]
 
 

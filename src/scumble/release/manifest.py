@@ -135,8 +135,8 @@ class Manifest(Model):
     @property
     def rows_in(self) -> list[str]:
         """Those of them that have the rows: all, but where values are published in a table beside them."""
-        found = self.form.rows_in
-        return self.data if found is None else found
+        rows = self.form.rows_in
+        return self.data if rows is None else rows
 
     def text(self) -> str:
         """The canonical text, with its digest."""
@@ -160,9 +160,9 @@ def read_manifest(folder: Path) -> Manifest:
     )  # another law holds for its rows, ours would be wrong
     if version == VERSION:
         return _manifest(document)
-    found = _manifest(upgraded(document))
-    found._written = FileVersion(version=1, digest=digest)
-    return found
+    manifest = _manifest(upgraded(document))
+    manifest._written = FileVersion(version=1, digest=digest)
+    return manifest
 
 
 def _read(folder: Path) -> dict[str, Any]:
@@ -207,15 +207,15 @@ def _manifest(document: dict[str, Any]) -> Manifest:
     except ValidationError as error:
         raise ReleaseError(f"{NAME}: {problem(error, 'form.')}") from None
     try:
-        found = Manifest.model_validate({**document, "form": record})
+        manifest = Manifest.model_validate({**document, "form": record})
     except ValidationError as error:
         raise ReleaseError(f"{NAME}: {problem(error)}") from None
     except RecursionError:
         raise ReleaseError(f"{NAME} is nested deeper than any manifest; {AGAIN}") from None
-    _demand_codes(found)
-    demand_files(found)
-    demand_roles(found)
-    return found
+    _demand_codes(manifest)
+    demand_files(manifest)
+    demand_roles(manifest)
+    return manifest
 
 
 def _demand_codes(manifest: Manifest) -> None:
@@ -235,17 +235,17 @@ def _demand_known(what: str, name: Any, known: Container[str]) -> None:
 
 def problem(error: ValidationError, prefix: str = "") -> str:
     """The first complaint: the field, what is wrong with it, and the way out."""
-    found = error.errors()[0]
-    where, kind = prefix + ".".join(map(str, found["loc"])), found["type"]
+    first = error.errors()[0]
+    where, kind = prefix + ".".join(map(str, first["loc"])), first["type"]
     if kind == "missing":
         return f"{where!r} is missing; {AGAIN}"
     if kind == "extra_forbidden":
         return f"{where!r} is a field that this scumble does not know; {NEWER}"
     if kind == "literal_error":
-        return f"{where!r} is {found['input']!r}, which this scumble does not know; {NEWER}"
+        return f"{where!r} is {first['input']!r}, which this scumble does not know; {NEWER}"
     if kind == "union_tag_invalid":
-        return f"{where!r} is of the kind {found['ctx']['tag']!r}, which this scumble does not know; {NEWER}"
-    return f"{where!r}: {found['msg']}; {AGAIN}"
+        return f"{where!r} is of the kind {first['ctx']['tag']!r}, which this scumble does not know; {NEWER}"
+    return f"{where!r}: {first['msg']}; {AGAIN}"
 
 
 def _text(document: dict[str, Any]) -> str:

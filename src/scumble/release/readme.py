@@ -41,7 +41,7 @@ def _line(column: ColumnRecord) -> str:
     if column.role in GROUPED:
         return f"| {plain(column.name)} | {column.type} | {GROUPED[column.role].format(of=plain(column.of))} |"
     coarser = f"coarsened: {plain(words(column.coarsened, column.type))}" if column.coarsened else None
-    told = {
+    shown = {
         "counted": coarser or "as it is, in tuples that occur often",
         "sensitive": "perturbed, see below",
         "stratum": "the number of the row's sub-table, see below",
@@ -54,7 +54,7 @@ def _line(column: ColumnRecord) -> str:
         "public": coarser or "as it is",
     }
     merged = f", {len(column.merged)} values for {sum(len(m.values) for m in column.merged)}" if column.merged else ""
-    return f"| {plain(column.name)} | {column.type} | {told[column.role]}{merged} |"
+    return f"| {plain(column.name)} | {column.type} | {shown[column.role]}{merged} |"
 
 
 def _channel(column: ColumnRecord, joint: Sequence[str]) -> str:

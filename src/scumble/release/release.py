@@ -95,17 +95,17 @@ class Release(Shown):
 
     def counted_files(self, name: str) -> list[Path]:
         """The files of one of several tables."""
-        found = {table.name: table for table in self.manifest.form.tables}
-        return [self.path / path for path in found[name].files]
+        tables = {table.name: table for table in self.manifest.form.tables}
+        return [self.path / path for path in tables[name].files]
 
     def table(self, name: str | None = None, *, words: bool = False) -> pa.Table:
         """The published rows; of a release with several tables, those of the one that is named. With `words`, text is left as places of words, in less memory."""
-        found = {table.name: table for table in self.manifest.form.tables}
-        if found:
-            if name not in found:
-                told = f"there is no table {name!r} in it" if name else "it has several tables"
-                raise ReleaseError(f"{told}; name one of {', '.join(found)}")
-            return self._rows(found[name].files, words)
+        tables = {table.name: table for table in self.manifest.form.tables}
+        if tables:
+            if name not in tables:
+                sentence = f"there is no table {name!r} in it" if name else "it has several tables"
+                raise ReleaseError(f"{sentence}; name one of {', '.join(tables)}")
+            return self._rows(tables[name].files, words)
         return self._rows(self.manifest.data, words)
 
     def _rows(self, files: list[str], words: bool) -> pa.Table:
@@ -145,7 +145,7 @@ class Release(Shown):
         """The channel of each perturbed column, for each stratum."""
         own = [c.name for c in self.manifest.columns if any(record.replace == "published" for record in c.records)]
         counts = {name: self.published_counts(name).sum(axis=0) for name in own}
-        return self.manifest.strata_with({name: each / each.sum() for name, each in counts.items()})
+        return self.manifest.strata_with({name: count / count.sum() for name, count in counts.items()})
 
     def published_counts(self, name: str) -> npt.NDArray[np.int64]:
         """How often each value of a perturbed column is published, in each stratum."""
@@ -178,8 +178,8 @@ class Release(Shown):
 
     def card(self) -> Card:
         """Its columns, what is guaranteed, and the fine print."""
-        told = describe.summary(self.path.name, self.manifest, self.terms, self.doubts)
-        return Card(told.title, [*told.parts, *describe.merged(self.manifest), *describe.fine_print(self.terms)])
+        summary = describe.summary(self.path.name, self.manifest, self.terms, self.doubts)
+        return Card(summary.title, [*summary.parts, *describe.merged(self.manifest), *describe.fine_print(self.terms)])
 
     def __str__(self) -> str:
         return self.card().text()

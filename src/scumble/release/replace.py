@@ -35,13 +35,13 @@ def former_files(out: Path) -> list[str]:
         manifest = read_manifest(out)
     except ReleaseError as error:
         raise ReleaseError(f"{str(out)!r} exists and is not a release of this scumble, {WAY_OUT} ({error})") from None
-    found = sorted(out.rglob("*"), key=lambda path: (path.is_dir(), path))  # a file is named before its folder
-    foreign = next((path for path in found if not _ours(path, out, manifest)), None)
+    paths = sorted(out.rglob("*"), key=lambda path: (path.is_dir(), path))  # a file is named before its folder
+    foreign = next((path for path in paths if not _ours(path, out, manifest)), None)
     if foreign is not None:
         raise ReleaseError(
             f"{str(out)!r} holds {str(foreign.relative_to(out))!r}, which the release did not write, {WAY_OUT}, or move that away"
         )
-    return [str(path.relative_to(out)) for path in found if not path.is_dir()]
+    return [str(path.relative_to(out)) for path in paths if not path.is_dir()]
 
 
 def _ours(path: Path, out: Path, manifest: Manifest) -> bool:

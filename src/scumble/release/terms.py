@@ -32,7 +32,7 @@ def facts_of(manifest: Manifest) -> Facts:
         sampling=view.sampling,
         form=manifest.form,
         claims=[record.claim() for record in manifest.guarantees],
-        told=manifest.depends_on_data_codes or [],
+        disclosed=manifest.depends_on_data_codes or [],
     )
 
 
@@ -47,7 +47,7 @@ def terms_of(manifest: Manifest) -> Terms:
     """What follows from the manifest's mechanism, coins, form and numbers; refused where nothing does."""
     mechanism = find_mechanism(manifest.mechanism)
     try:
-        found = mechanism.derive(facts_of(manifest))
+        terms = mechanism.derive(facts_of(manifest))
     except ReleaseError:
         raise
     except (ScumbleError, ArithmeticError, LookupError, ValueError) as error:
@@ -58,10 +58,10 @@ def terms_of(manifest: Manifest) -> Terms:
         raise ReleaseError(
             f"the manifest says that coins are keyed, and {manifest.mechanism} has none that can be; get the release again from its publisher"
         )
-    found = under_key(found) if manifest.randomness.keyed else found
-    more = not manifest.coded and len(manifest.depends_on_data) > len(found.depends_on_data)
+    terms = under_key(terms) if manifest.randomness.keyed else terms
+    more = not manifest.coded and len(manifest.depends_on_data) > len(terms.depends_on_data)
     older = [Clause(code="older_words")] if more else []
-    return Terms(found.guarantees, found.not_covered, [*found.depends_on_data, *older])
+    return Terms(terms.guarantees, terms.not_covered, [*terms.depends_on_data, *older])
 
 
 def under_key(terms: Terms) -> Terms:
@@ -100,21 +100,21 @@ class Compared:
     @property
     def problems(self) -> list[str]:
         """All differences."""
-        told = [problem for _, problem in self.guarantees]
-        return list(filter(None, [*told, *self.unfounded, self.not_covered, self.depends_on_data, self.sentences]))
+        problems = [problem for _, problem in self.guarantees]
+        return list(filter(None, [*problems, *self.unfounded, self.not_covered, self.depends_on_data, self.sentences]))
 
 
 def compared(manifest: Manifest, terms: Terms) -> Compared:
     """The manifest's claims beside what follows."""
     open_claims = list(manifest.guarantees)
-    found = []
+    pairs = []
     for guarantee in terms.guarantees:
         claim = next((c for c in open_claims if (c.kind, c.columns) == (guarantee.kind, guarantee.columns)), None)
         if claim is not None:
             open_claims.remove(claim)
-        found.append((guarantee, _problem(claim, guarantee)))
+        pairs.append((guarantee, _problem(claim, guarantee)))
     return Compared(
-        found,
+        pairs,
         [f"the manifest claims {_shown(claim)}, which does not follow" for claim in open_claims],
         _codes("as not covered", manifest.not_covered_codes, terms.not_covered),
         _codes("as taken from the data", manifest.depends_on_data_codes, terms.depends_on_data),
@@ -164,10 +164,10 @@ def _codes(where: str, claimed: Sequence[Clause] | None, derived: Sequence[Claus
     """The first clause that one has and the other has not; a release without codes has none to compare."""
     if claimed is None:
         return ""
-    missing = [clause for clause in derived if not any(_alike(clause, each) for each in claimed)]
+    missing = [clause for clause in derived if not any(_alike(clause, other) for other in claimed)]
     if missing:
         return f"the manifest does not name {where}: {missing[0].sentence}"
-    extra = [clause.code for clause in claimed if not any(_alike(clause, each) for each in derived)]
+    extra = [clause.code for clause in claimed if not any(_alike(clause, other) for other in derived)]
     if extra or len(claimed) != len(derived):
         return f"the manifest names {where} what does not follow: {(extra or ['something twice'])[0]}"
     return ""

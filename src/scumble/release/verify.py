@@ -45,7 +45,7 @@ def verify(release: Release | str | Path) -> list[Check]:
     release = release if isinstance(release, Release) else open_release(release)
     manifest = release.manifest
     sealed = Check("hashes", True, f"manifest and {len(manifest.files)} files are as they were written")
-    shape = [Check(*found) for found in find_form(manifest.form.kind).checks(release.path, manifest)]
+    shape = [Check(*check) for check in find_form(manifest.form.kind).checks(release.path, manifest)]
     checks = [sealed, *shape, _rows(release), _coins(release)]
     sampling = manifest.view.sampling
     checks += [_samples(release, sampling.least)] if sampling is not None and sampling.sizes == "one" else []
@@ -67,30 +67,32 @@ def _promises(release: Release) -> list[Check]:
     """What follows from the manifest, beside what it claims. The whole is compared: guarantees, conditions, what is not covered, and every sentence."""
     manifest = release.manifest
     try:
-        found = compared(manifest, release.terms)
+        promises = compared(manifest, release.terms)
     except ReleaseError as error:
         return [Check("guarantees", False, str(error))]
-    checks = [Check("guarantee", not problem, problem or each.statement) for each, problem in found.guarantees]
-    checks += [Check("guarantee", False, problem) for problem in found.unfounded]
+    checks = [
+        Check("guarantee", not problem, problem or guarantee.statement) for guarantee, problem in promises.guarantees
+    ]
+    checks += [Check("guarantee", False, problem) for problem in promises.unfounded]
     read = (
         "are what follows"
         if manifest.coded
         else "are of before they had codes, and were not read; what follows stands above"
     )
     sides = (
-        ("not covered", found.not_covered, f"{len(release.terms.not_covered)} lines follow"),
-        ("taken from the data", found.depends_on_data, f"{len(release.terms.depends_on_data)} lines follow"),
-        ("sentences", found.sentences, f"the sentences of the manifest {read}"),
+        ("not covered", promises.not_covered, f"{len(release.terms.not_covered)} lines follow"),
+        ("taken from the data", promises.depends_on_data, f"{len(release.terms.depends_on_data)} lines follow"),
+        ("sentences", promises.sentences, f"the sentences of the manifest {read}"),
     )
-    return [*checks, *(Check(name, not problem, problem or told) for name, problem, told in sides)]
+    return [*checks, *(Check(name, not problem, problem or sentence) for name, problem, sentence in sides)]
 
 
 def _samples(release: Release, most: int) -> Check:
     """No group of people who agree on all public columns has more sampled rows than the manifest says."""
     groups = exp.select(rows_drawn(release.manifest.role("copies")).as_("n")).from_(TABLE)
     groups = groups.group_by(*[exp.column(name, quoted=True) for name in release.manifest.public])
-    found = release.engine.run(exp.select("MAX(n) AS n").from_(groups.subquery("each")))
-    largest = int(found.column("n")[0].as_py())
+    table = release.engine.run(exp.select("MAX(n) AS n").from_(groups.subquery("each")))
+    largest = int(table.column("n")[0].as_py())
     return Check("samples", largest <= most, f"at most {largest} sampled rows of a group, {most} in the manifest")
 
 
@@ -127,7 +129,7 @@ def _within(release: Release, name: str) -> tuple[list[npt.NDArray[np.int64]], i
     together = manifest.view.joint or [name]
     others = [c.name for c in manifest.columns if c.name not in together and c.role in ("public", "sensitive")]
     others = others[:MOST_COLUMNS]
-    found: list[npt.NDArray[np.int64]] = []
+    tables: list[npt.NDArray[np.int64]] = []
     used = 0
     for other in others:
         lines = release.engine.run(_pairs(name, other))
@@ -136,8 +138,8 @@ def _within(release: Release, name: str) -> tuple[list[npt.NDArray[np.int64]], i
             table = np.zeros((len(groups.dictionary), domain.size), dtype=np.int64)
             codes = domain.encode(lines.column("y").combine_chunks(), name)
             table[groups.indices.to_numpy(zero_copy_only=False), codes] = lines.column("n").to_numpy()
-            found, used = [*found, *table], used + 1
-    return found, used
+            tables, used = [*tables, *table], used + 1
+    return tables, used
 
 
 def _pairs(name: str, other: str) -> exp.Select:
@@ -148,9 +150,9 @@ def _pairs(name: str, other: str) -> exp.Select:
 def _channel(what: str, parts: list[npt.NDArray[np.int64]], channel: Channel, columns: int) -> Check:
     surprise = min(1.0, min(least_probable(counts, channel) for counts in parts) * len(parts))
     where = f", in all and within {len(parts) - 1} groups by {columns} other columns," if columns else ""
-    told = f"published counts{where} do not contradict a retention of {_retained(channel)}"
+    sentence = f"published counts{where} do not contradict a retention of {_retained(channel)}"
     odd = f"published counts cannot come from the channel of the manifest (probability {surprise:.1e})"
-    return Check(what, surprise >= FALSE_ALARM, told if surprise >= FALSE_ALARM else odd)
+    return Check(what, surprise >= FALSE_ALARM, sentence if surprise >= FALSE_ALARM else odd)
 
 
 def _retained(channel: Channel) -> str:

@@ -52,11 +52,11 @@ def protected_axis(subject: Subject, name: str, most: int) -> Axis:
         points = domain.numbers
         starts = points[np.unique(np.linspace(0, domain.size, most + 1).astype(int)[:-1])]
         return Axis(name, _ranges(name, starts, whole=pa.types.is_integer(domain.type)), ranges=True)
-    found = subject.ask([exp.column(name, quoted=True)])
-    if not len(found):
+    estimates = subject.ask([exp.column(name, quoted=True)])
+    if not len(estimates):
         raise NotEstimable("nothing of it was published, because every combination of its values is rare")
-    order = np.argsort(-found.estimates[0].value, kind="stable")
-    values = found.groups.column(0).to_pylist()
+    order = np.argsort(-estimates.estimates[0].value, kind="stable")
+    values = estimates.groups.column(0).to_pylist()
     if isinstance(domain, Grid):
         order = np.arange(len(values))
     parts = [Part(text(values[i]), _equal(name, values[i]), values[i]) for i in order[:most]]

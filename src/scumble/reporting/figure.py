@@ -78,7 +78,7 @@ def _dressed(chart: Any) -> Any:
 
 def _safe(spec: Any) -> Any:
     if isinstance(spec, dict):
-        return {key: _safe(each) for key, each in spec.items()}
+        return {key: _safe(part) for key, part in spec.items()}
     if isinstance(spec, list):
-        return [_safe(each) for each in spec]
+        return [_safe(part) for part in spec]
     return text(spec) if isinstance(spec, str) else spec

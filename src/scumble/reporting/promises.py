@@ -68,7 +68,7 @@ def parameters(guarantee: Guarantee) -> list[Parameter]:
     """All of them, as bounds that hold as they are printed."""
     several = "total_epsilon" in guarantee.parameters
     sizes = sample_sizes(guarantee) if guarantee.kind == "reconstruction" else {}
-    found = []
+    pairs = []
     for name, value in guarantee.parameters.items():
         if several and name in ("epsilon", "delta"):
             continue
@@ -76,8 +76,8 @@ def parameters(guarantee: Guarantee) -> list[Parameter]:
         if name == "delta" and guarantee.kind == "reconstruction":
             meaning = TAIL
         shown = fraction(value) if name in ("rho1", "rho2") else _bound(name, value)
-        found.append(Parameter(SYMBOLS.get(name, name), shown, meaning))
-    return found
+        pairs.append(Parameter(SYMBOLS.get(name, name), shown, meaning))
+    return pairs
 
 
 UPWARD = (
@@ -139,7 +139,7 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     "subtable_posterior": lambda g: f"For whoever believes the table's own shares, no protected value of {_columns(g)} is believed with more than "
     f"{fraction(g.parameters['rho2'])} after seeing a row.",
     "value_odds": lambda g: f"Seeing {_seen(g)} multiplies the odds of a single {_protected(g)} of {_columns(g)} by at most the value's own factor, "
-    f"{_range([each for row in g.bounds or [] for each in row if each is not None])}.",
+    f"{_range([bound for row in g.bounds or [] for bound in row if bound is not None])}.",
     "reconstruction": lambda g: "Of no group of people who agree on all public columns can the share of a value be estimated well from the sample.",
     "semantic_k": lambda g: f"Every published combination of values stands for {g.parameters['k']:g} rows or more.",
     NOISY_COUNTS: lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
@@ -168,8 +168,8 @@ NOT_OF_ALL = (*BREACHES, "subtable_posterior")
 
 def sentence(guarantee: Guarantee) -> str:
     """The guarantee in one plain sentence; its own statement where there is no plainer one."""
-    found = SENTENCES.get(guarantee.kind)
-    return found(guarantee) if found else guarantee.statement
+    write = SENTENCES.get(guarantee.kind)
+    return write(guarantee) if write else guarantee.statement
 
 
 @dataclass(frozen=True)
@@ -239,16 +239,16 @@ def headline(guarantees: Sequence[Guarantee]) -> str:
     return sentence(first[0]) if first else ""
 
 
-def example(guarantees: Sequence[Guarantee], found: Belief | None) -> tuple[str, str] | None:
+def example(guarantees: Sequence[Guarantee], belief: Belief | None) -> tuple[str, str] | None:
     """A prior and what it can become by seeing the row: the publisher's own pair, or one chance in ten."""
     for guarantee in of_the_row(guarantees):
         if {"rho1", "rho2"} <= guarantee.parameters.keys() and guarantee.kind not in NOT_OF_ALL:
             return fraction(guarantee.parameters["rho1"]), fraction(guarantee.parameters["rho2"])
-    return (fraction(0.1), at_most_share(found.bound(0.1))) if found is not None else None
+    return (fraction(0.1), at_most_share(belief.bound(0.1))) if belief is not None else None
 
 
 def _protected(guarantee: Guarantee) -> str:
-    free = any(each is None for row in guarantee.bounds or [] for each in row)
+    free = any(bound is None for row in guarantee.bounds or [] for bound in row)
     return "protected value" if free else "value"
 
 

@@ -108,7 +108,7 @@ class Subject:
         """The domains that are declared."""
         kinds = {column.name: column.type for column in self.manifest.columns}
         return self.manifest.domains | {
-            name: each.domain(kinds[name]) for name, each in self.manifest.view.domains.items()
+            name: domain.domain(kinds[name]) for name, domain in self.manifest.view.domains.items()
         }
 
     def ask(

@@ -65,9 +65,9 @@ class ParquetSource:
         from scumble.engines.duckdb.counting import grouped
 
         with one_line(self.files[0]):
-            found = grouped(self.files, [column], self.rows or 0)
-        values = found.column(0).combine_chunks().cast(self.schema.field(column).type)
-        return values, np.asarray(found.column(1).to_numpy())
+            counts = grouped(self.files, [column], self.rows or 0)
+        values = counts.column(0).combine_chunks().cast(self.schema.field(column).type)
+        return values, np.asarray(counts.column(1).to_numpy())
 
     def _find_repetitive(self) -> set[str]:
         text = [f.name for f in self.schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]

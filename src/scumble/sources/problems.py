@@ -43,7 +43,7 @@ def one_line(path: Path, *errors: type[Exception]) -> Iterator[None]:
 def first_line(error: Exception) -> str:
     """The sentence that says what is wrong, and for a CSV file in which line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    place = next((found[1] for line in lines if (found := re.search(r"CSV Error on Line: (\d+)", line))), None)
+    place = next((match[1] for line in lines if (match := re.search(r"CSV Error on Line: (\d+)", line))), None)
     if place is None:
         return lines[0][:300] if lines else type(error).__name__
     said = next((line for line in lines if line.startswith(CSV_COMPLAINTS)), lines[0])

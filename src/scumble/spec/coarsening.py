@@ -39,9 +39,9 @@ def coarsen(column: pa.Array, how: Coarsen, name: str) -> pa.Array:
             return pc.utf8_slice_codeunits(decoded(column).cast(pa.string()), 0, how.prefix)
         return pc.floor_temporal(column, unit=how.date)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        told = ", ".join(f"{k} = {v}" for k, v in how.model_dump(exclude_none=True).items())
+        sentence = ", ".join(f"{k} = {v}" for k, v in how.model_dump(exclude_none=True).items())
         instead = "; a date takes date = year, quarter, month, week or day" if pa.types.is_temporal(column.type) else ""
-        raise SchemaError(f"column {name!r} of type {column.type} cannot be coarsened by {told}{instead}") from None
+        raise SchemaError(f"column {name!r} of type {column.type} cannot be coarsened by {sentence}{instead}") from None
 
 
 def resolved(how: Coarsen) -> Coarsen:
@@ -82,9 +82,9 @@ def _edges(column: pa.Array, edges: list[float]) -> pa.Array:
     above = pc.cast(pc.greater_equal(numbers, edges[0]), pa.int32())
     for edge in edges[1:]:
         above = pc.add(above, pc.cast(pc.greater_equal(numbers, edge), pa.int32()))
-    told = [_edge(edge) for edge in edges]
-    between = [f"[{low}, {high})" for low, high in itertools.pairwise(told)]
-    return pa.array([f"<{told[0]}", *between, f">={told[-1]}"]).take(above)
+    labels = [_edge(edge) for edge in edges]
+    between = [f"[{low}, {high})" for low, high in itertools.pairwise(labels)]
+    return pa.array([f"<{labels[0]}", *between, f">={labels[-1]}"]).take(above)
 
 
 def _edge(edge: float) -> str:

@@ -70,4 +70,4 @@ def names_at(kind: Any, place: Sequence[int | str]) -> list[str]:
         return names_at(field.annotation, place[1:]) if field else []
     if get_origin(kind) is dict:
         return names_at(get_args(kind)[1], place[1:])
-    return next((found for inner in get_args(kind) if (found := names_at(inner, place))), [])
+    return next((names for inner in get_args(kind) if (names := names_at(inner, place))), [])

@@ -84,8 +84,8 @@ def hierarchy(rows: Sequence[Sequence[str]], level: int) -> Recoding:
     """
     widths = {len(row) for row in rows}
     if len(widths) != 1:
-        found = f"rows of {sorted(widths)} columns" if widths else "no rows"
-        raise SchemaError(f"a hierarchy has one row for each value and equally many levels in all; there are {found}")
+        shape = f"rows of {sorted(widths)} columns" if widths else "no rows"
+        raise SchemaError(f"a hierarchy has one row for each value and equally many levels in all; there are {shape}")
     height = widths.pop()
     if not 0 <= level < height:
         raise SchemaError(f"the hierarchy has levels 0 to {height - 1}, not {level}")
@@ -220,9 +220,9 @@ def _demand_nested(rows: Sequence[Sequence[str]], height: int) -> None:
         above: dict[str, str] = {}
         for row in rows:
             if above.setdefault(row[level], row[level + 1]) != row[level + 1]:
-                told = f"{above[row[level]]!r} and {row[level + 1]!r}"
+                sentence = f"{above[row[level]]!r} and {row[level + 1]!r}"
                 raise SchemaError(
-                    f"{row[level]!r} at level {level} is in both {told} at level {level + 1}; levels must nest"
+                    f"{row[level]!r} at level {level} is in both {sentence} at level {level + 1}; levels must nest"
                 )
 
 

@@ -116,8 +116,8 @@ class Target(Model):
         ]
         ways += ["retain"] if self.retain is not None else []
         if len(ways) != 1:
-            told = f"{' as well as '.join(ways)} were" if ways else "nothing was"
-            raise ParameterError(f"say how private: one of rho1 and rho2, gamma, epsilon, retain; {told} given")
+            sentence = f"{' as well as '.join(ways)} were" if ways else "nothing was"
+            raise ParameterError(f"say how private: one of rho1 and rho2, gamma, epsilon, retain; {sentence} given")
 
 
 class Coarsen(Model):

@@ -55,8 +55,8 @@ class Steps:
 
     def low(self, value: Any) -> Any:
         """The lower end of the step of a value."""
-        (found,) = coarsen(pa.array([value]), self.how, "").to_pylist()
-        return found.date() if self.whole and isinstance(found, dt.datetime) else found
+        (label,) = coarsen(pa.array([value]), self.how, "").to_pylist()
+        return label.date() if self.whole and isinstance(label, dt.datetime) else label
 
     def after(self, value: Any) -> Any:
         """The lower end of the step that comes next."""
@@ -108,8 +108,8 @@ class Steps:
 
 def steps(how: Coarsen, type: str) -> Steps | None:
     """The steps of a column, where it was published in steps that hold more than one value."""
-    found = Steps(how, type)
-    return None if (how.bins is None and how.date is None) or found.single else found
+    result = Steps(how, type)
+    return None if (how.bins is None and how.date is None) or result.single else result
 
 
 def labels(how: Coarsen) -> list[str] | None:
@@ -143,9 +143,9 @@ def words(how: Coarsen, type: str) -> str:
     "as '<18', '[18, 65)' or '>=65': '[18, 65)' stands for 18 to below 65"
     """
     if how.groups is not None:
-        told = [f"{label!r} stands for {_listed(list(map(str, held)))}" for label, held in how.groups.items()]
-        more = f"; and {len(told) - MOST_LISTED} more groups" if len(told) > MOST_LISTED else ""
-        return f"in {len(told)} groups: {'; '.join(told[:MOST_LISTED])}{more}"
+        sentences = [f"{label!r} stands for {_listed(list(map(str, held)))}" for label, held in how.groups.items()]
+        more = f"; and {len(sentences) - MOST_LISTED} more groups" if len(sentences) > MOST_LISTED else ""
+        return f"in {len(sentences)} groups: {'; '.join(sentences[:MOST_LISTED])}{more}"
     if how.prefix is not None:
         ends = "character, which stands" if how.prefix == 1 else f"{how.prefix} characters, which stand"
         return f"as its first {ends} for every text that begins so"

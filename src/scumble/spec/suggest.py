@@ -43,28 +43,28 @@ class Suggestion:
 
 def scan(table: Source, progress: Progress) -> list[Seen]:
     """One pass over the table."""
-    found = looking.scan(table, progress)
-    if not found or not found[0].rows:
+    columns = looking.scan(table, progress)
+    if not columns or not columns[0].rows:
         raise TableError(
             "the table has no rows, so there is nothing to suggest; a spec is made from the values that occur"
         )
-    return found
+    return columns
 
 
 def role(seen: Seen) -> tuple[Role, str]:
     """A role, and why."""
-    found = look(seen)
-    return _role(seen, found), found.words(seen)
+    looks = look(seen)
+    return _role(seen, looks), looks.words(seen)
 
 
-def _role(seen: Seen, found: Look) -> Role:
-    if found.kind in ("person", "code"):
+def _role(seen: Seen, looks: Look) -> Role:
+    if looks.kind in ("person", "code"):
         return "identifier"
-    if found.kind == "text":
+    if looks.kind == "text":
         return "dropped"
-    if found.kind == "secret":
+    if looks.kind == "secret":
         return "sensitive" if _has_domain(seen) else UNDECIDED
-    return "public" if found.kind == "ordinary" else UNDECIDED
+    return "public" if looks.kind == "ordinary" else UNDECIDED
 
 
 def _has_domain(seen: Seen) -> bool:
@@ -111,17 +111,17 @@ def _lines(table_name: str, suggested: list[Suggestion], text: Collection[str]) 
     yield "# Instead: gamma = 4.5, or epsilon = 1.5, or retain = 0.1 (the probability that a value is kept)."
     yield 'rho1 = "1/10"'
     yield 'rho2 = "1/3"'
-    if not any(each.role == "sensitive" for each in suggested):
+    if not any(column.role == "sensitive" for column in suggested):
         yield f'\n# {NONE_SENSITIVE}: give one the role "sensitive" and a domain (values = [...], or low, high, step).'
-    for each in suggested:
-        yield f"\n[columns.{_key(each.seen.name)}]"
-        steps = list(_coarsening(each))
-        in_steps = each.role == "public" and steps
-        yield f"# {each.seen.kind}: {each.why}; {'it will be published in steps' if in_steps else BECOMES[each.role]}"
-        yield f'role = "{each.role}"'
-        if each.seen.name in text:
+    for column in suggested:
+        yield f"\n[columns.{_key(column.seen.name)}]"
+        steps = list(_coarsening(column))
+        in_steps = column.role == "public" and steps
+        yield f"# {column.seen.kind}: {column.why}; {'it will be published in steps' if in_steps else BECOMES[column.role]}"
+        yield f'role = "{column.role}"'
+        if column.seen.name in text:
             yield "text = true"
-        yield from _domain(each.seen) if each.role == "sensitive" else steps
+        yield from _domain(column.seen) if column.role == "sensitive" else steps
 
 
 BECOMES: dict[str, str] = {

@@ -37,10 +37,10 @@ def spec_toml(spec: Spec, folder: Path | None = None, comments: Sequence[str] = 
 
 
 def _column(column: ColumnSpec) -> dict[str, Any]:
-    told = column.model_dump(exclude_none=True, exclude_defaults=True)
+    fields = column.model_dump(exclude_none=True, exclude_defaults=True)
     if column.values is not None and None in column.values:  # TOML has no missing value
-        told |= {"values": [value for value in column.values if value is not None], "missing": True}
-    return told
+        fields |= {"values": [value for value in column.values if value is not None], "missing": True}
+    return fields
 
 
 def _table(path: Sequence[str], table: Mapping[str, Any]) -> Iterator[str]:

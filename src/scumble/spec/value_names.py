@@ -16,14 +16,14 @@ def places(domain: Domain, given: Iterable[Any], what: str) -> list[int]:
     [1]
     """
     known = {_name(value): code for code, value in enumerate(domain.values.to_pylist())}
-    found = []
+    places = []
     for value in given:
         if _name(value) not in known:
             raise ParameterError(
                 f"{what} names the value {value!r}, which is not in the domain{did_you_mean(_name(value), known)}"
             )
-        found.append(known[_name(value)])
-    return found
+        places.append(known[_name(value)])
+    return places
 
 
 def names(domain: Domain) -> list[str]:

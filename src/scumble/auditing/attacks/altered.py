@@ -18,9 +18,9 @@ def attack(case: Case) -> Finding | None:
         return None
     rows, altered = case.publication.table.num_rows, case.altered
     hits = int(np.logical_or.reduce(list(altered.values())).sum()) if altered else 0
-    told = (
+    sentence = (
         f"values of {', '.join(map(repr, altered))} are not those of the raw table in {hits:,} rows; attacks go on without"
         if altered
         else "public values are those of the raw table"
     )
-    return Finding.of_facts(NAME, hits, rows, told, "integrity")
+    return Finding.of_facts(NAME, hits, rows, sentence, "integrity")

@@ -40,12 +40,12 @@ def attack(case: Case) -> Finding | None:
         n for n in case.publication.sensitive if all(_same_domain(n, case.publication, other) for other in releases)
     ]
     quasi = [n for n in case.publication.quasi if all(n in other.quasi for other in releases)]
-    rows, people = linked(quasi, [each.table for each in releases], case.raw)
+    rows, people = linked(quasi, [release.table for release in releases], case.raw)
     if not names or len(rows[0]) < FEWEST:
-        told = f"{len(rows[0]):,} rows are linked by public columns that all {len(releases)} releases have, too few to average"
-        return Finding(NAME, 0.0, 0.0, 0.0, 0.0, told, "linkability")
-    found = [_column(case, name, releases, rows, people) for name in names]
-    return max(found, key=lambda finding: finding.low - finding.baseline)
+        sentence = f"{len(rows[0]):,} rows are linked by public columns that all {len(releases)} releases have, too few to average"
+        return Finding(NAME, 0.0, 0.0, 0.0, 0.0, sentence, "linkability")
+    findings = [_column(case, name, releases, rows, people) for name in names]
+    return max(findings, key=lambda finding: finding.low - finding.baseline)
 
 
 def linked(quasi: list[str], tables: list[pa.Table], raw: pa.Table | None) -> tuple[list[Codes], Codes | None]:
@@ -62,7 +62,7 @@ def linked(quasi: list[str], tables: list[pa.Table], raw: pa.Table | None) -> tu
 
 
 def _same_domain(name: str, a: Publication, b: Publication) -> bool:
-    ours, theirs = (each.manifest.domains if each.manifest is not None else {} for each in (a, b))
+    ours, theirs = (release.manifest.domains if release.manifest is not None else {} for release in (a, b))
     return name in theirs and theirs[name].values.equals(ours[name].values)
 
 
@@ -90,36 +90,36 @@ def _column(case: Case, name: str, releases: list[Publication], rows: list[Codes
     fresh = float(np.mean([_agreement(looks[0].law, other.law) for other in looks[1:]]))
     used = looks if same < (1 + fresh) / 2 else looks[:1]
     kind = "coins are fresh" if used is looks else "coins are keyed, so a second look tells nothing"
-    told = f"{name}: of {len(rows[0]):,} people linked in {len(looks)} releases {same:.1%} are published alike ({fresh:.1%} with fresh coins): {kind}"
+    sentence = f"{name}: of {len(rows[0]):,} people linked in {len(looks)} releases {same:.1%} are published alike ({fresh:.1%} with fresh coins): {kind}"
     (both, sure), *alone = (_guess(part, prior) for part in (used, *([look] for look in looks)))
-    found = []
+    findings = []
     if truth is not None and people is not None:
         hits, *single = (_right(guess == truth[people], belief) for guess, belief in ((both, sure), *alone))
         targets = _surest(sure).sum()
-        found.append(Finding.of_share(NAME, int(hits), int(targets), max(single) / targets, told, "linkability"))
+        findings.append(Finding.of_share(NAME, int(hits), int(targets), max(single) / targets, sentence, "linkability"))
         if used is not looks:
-            return _some_fresh(case, looks, truth[people], told) or found[0]
+            return _some_fresh(case, looks, truth[people], sentence) or findings[0]
     success, *single = (_right(belief, belief) / _surest(sure).sum() for _, belief in ((both, sure), *alone))
     half = Z * float(sure[_surest(sure)].std()) / float(_surest(sure).sum()) ** 0.5
     ends = (success - half, min(1.0, success + half)) if used is looks else (success, success)
-    told += "; success is expected, not measured"
-    found.append(Finding(NAME, success, max(single), *ends, told, "linkability"))
-    return max(found, key=lambda finding: finding.low - finding.baseline)
+    sentence += "; success is expected, not measured"
+    findings.append(Finding(NAME, success, max(single), *ends, sentence, "linkability"))
+    return max(findings, key=lambda finding: finding.low - finding.baseline)
 
 
-def _some_fresh(case: Case, looks: list[Look], truth: Codes, told: str) -> Finding | None:
+def _some_fresh(case: Case, looks: list[Look], truth: Codes, sentence: str) -> Finding | None:
     """Whether some people have fresh coins while most have keyed ones."""
     error = (1 - LEVEL) / len(case.publication.sensitive) / (len(looks) - 1)
-    found = [
+    findings = [
         judged
         for other in looks[1:]
         if looks[0].law.same_channel(other.law)
         and (judged := renewed(looks[0].law, truth, looks[0].seen, other.seen, error)) is not None
     ]
-    worst = max(found, key=lambda judged: judged.surplus, default=None)
+    worst = max(findings, key=lambda judged: judged.surplus, default=None)
     if worst is None or worst.surplus <= 0:
         return None
-    said = f"{told}; but {worst.success:.1%} of {worst.people:,} {worst.of}, at most {worst.expected:.1%} if all coins were keyed: some people have fresh ones"
+    said = f"{sentence}; but {worst.success:.1%} of {worst.people:,} {worst.of}, at most {worst.expected:.1%} if all coins were keyed: some people have fresh ones"
     return Finding(NAME, worst.success, worst.expected, *worst.ends, said, "linkability")
 
 

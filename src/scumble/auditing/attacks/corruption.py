@@ -41,28 +41,28 @@ def attack(case: Case) -> Finding | None:
     if publication.form == "buckets":
         return _bucket(case)
     if publication.traits.permuted:
-        found = [_swapped(case, name) for name in publication.sensitive]
+        findings = [_swapped(case, name) for name in publication.sensitive]
     elif publication.generalized:
-        found = [_box(case, name) for name in publication.sensitive if case.raw is not None]
+        findings = [_box(case, name) for name in publication.sensitive if case.raw is not None]
     elif publication.perturbed:
         if case.raw is None:
             return None
-        found = [_perturbed(case, name) for name in publication.sensitive]
+        findings = [_perturbed(case, name) for name in publication.sensitive]
     else:
-        found = [_true_values(case, name) for name in publication.sensitive if publication.manifest is None]
-    return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
+        findings = [_true_values(case, name) for name in publication.sensitive if publication.manifest is None]
+    return max(findings, key=lambda finding: finding.low - finding.baseline, default=None)
 
 
 def _bucket(case: Case) -> Finding:
     buckets = Buckets.of(case.publication)
-    told = f"{buckets.name}: what is left of a bucket when the values of all its other rows are taken away; without them the best guess is right in 1/l"
+    sentence = f"{buckets.name}: what is left of a bucket when the values of all its other rows are taken away; without them the best guess is right in 1/l"
     return Finding(
         NAME,
         1.0,
         round(buckets.largest_share(), 12),
         1.0,
         1.0,
-        told,
+        sentence,
         "inference",
         case.publication.says("corruption", "corruption_of_buckets"),
     )
@@ -74,8 +74,8 @@ def _true_values(case: Case, name: str) -> Finding:
     (value,), size = together([name], case.publication.table)
     first, _, _ = Cells(group, value, size).two_largest(count)
     guess = float(first.sum()) / max(1, len(group))
-    told = f"{name}: what is left of the rows with a person's public values when those of all others are taken away, if the table's values are true; the best guess without is right in {guess:.2%}"
-    return Finding(NAME, 1.0, guess, 1.0, 1.0, told, "inference", TRUE_VALUES)
+    sentence = f"{name}: what is left of the rows with a person's public values when those of all others are taken away, if the table's values are true; the best guess without is right in {guess:.2%}"
+    return Finding(NAME, 1.0, guess, 1.0, 1.0, sentence, "inference", TRUE_VALUES)
 
 
 def _swapped(case: Case, name: str) -> Finding:
@@ -87,14 +87,14 @@ def _swapped(case: Case, name: str) -> Finding:
     if truth is not None:
         seen = publication.codes(name)
         share = _left_over(np.zeros_like(seen), seen, np.zeros_like(truth), truth, len(law.prior), 1).sum() / len(truth)
-    told = f"{name}: what is left of the whole column when the values of all others in the table are taken away, because its counts are the true ones; a known row gives {law.face_value:.2%} at face value"
+    sentence = f"{name}: what is left of the whole column when the values of all others in the table are taken away, because its counts are the true ones; a known row gives {law.face_value:.2%} at face value"
     return Finding(
         NAME,
         share,
         law.face_value,
         share,
         share,
-        told,
+        sentence,
         "inference",
         publication.says("corruption", "corruption_of_buckets"),
     )
@@ -107,13 +107,13 @@ def _perturbed(case: Case, name: str) -> Finding:
     share = np.maximum(law.face_value, by_others / np.maximum(size, 1))
     small = size <= SMALL
     part = replace(_of_groups(hits[small], size[small], share[small]), of=f" in groups of at most {SMALL}")
-    found = worst(_of_groups(hits, size, share), [part], (1 - LEVEL) / 2 / len(publication.sensitive))
-    told = (
-        f"{name}: {found.people:,} people{found.of}, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
-        f"that or the most frequent value of the others {found.expected:.2%}"
+    measured = worst(_of_groups(hits, size, share), [part], (1 - LEVEL) / 2 / len(publication.sensitive))
+    sentence = (
+        f"{name}: {measured.people:,} people{measured.of}, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
+        f"that or the most frequent value of the others {measured.expected:.2%}"
     )
     uncovered = publication.says("not_most_others") if case.publication.sampled else ""
-    return Finding(NAME, found.success, found.expected, *found.ends, told, "inference", uncovered)
+    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "inference", uncovered)
 
 
 def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> Sum:
@@ -150,9 +150,9 @@ def _scaled(case: Case) -> Numbers:
 def _box(case: Case, name: str) -> Finding:
     truth = case.truth(name)
     law = law_of(case.publication, name, truth)
-    found = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=True)
-    told = f"{name}: whoever knows the true values of all others in a person's box; the channel of the manifest lets {found.expected:.2%} of {found.people:,} people be guessed right"
-    return Finding(NAME, found.success, found.expected, *found.ends, told)
+    measured = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=True)
+    sentence = f"{name}: whoever knows the true values of all others in a person's box; the channel of the manifest lets {measured.expected:.2%} of {measured.people:,} people be guessed right"
+    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence)
 
 
 def _left_over(

@@ -23,11 +23,11 @@ def attack(case: Case) -> Finding | None:
     (number,), _ = together(publication.quasi, publication.table)
     size = np.bincount(number)
     small = size[(size > 0) & (size < publication.k)]
-    told = (
+    sentence = (
         f"{int(small.sum()):,} of {len(number):,} rows are in {len(small):,} classes of fewer than {publication.k}; "
         f"the smallest class has {int(size[size > 0].min(initial=len(number)))}"
     )
-    return Finding.of_facts(NAME, int(small.sum()), len(number), told, "singling out")
+    return Finding.of_facts(NAME, int(small.sum()), len(number), sentence, "singling out")
 
 
 def _boxes(case: Case) -> Finding:
@@ -36,10 +36,10 @@ def _boxes(case: Case) -> Finding:
     assert publication.manifest is not None
     said = publication.table.column(publication.manifest.role("size")).to_numpy()
     small = said < publication.k
-    told = f"{int(small.sum()):,} of {len(said):,} boxes say that they have fewer than {publication.k} people; the smallest has {int(said.min(initial=len(said)))}"
+    sentence = f"{int(small.sum()):,} of {len(said):,} boxes say that they have fewer than {publication.k} people; the smallest has {int(said.min(initial=len(said)))}"
     if case.raw is not None:
         people = np.bincount(case.boxes[case.boxes >= 0], minlength=len(said))
         wrong, outside = people != said, int((case.boxes < 0).sum())
-        told += f"; of the raw table {outside:,} people lie in no box, and {int(wrong.sum()):,} boxes have other numbers of people than they say"
+        sentence += f"; of the raw table {outside:,} people lie in no box, and {int(wrong.sum()):,} boxes have other numbers of people than they say"
         small = small | wrong
-    return Finding.of_facts(NAME, int(small.sum()), len(said), told, "singling out")
+    return Finding.of_facts(NAME, int(small.sum()), len(said), sentence, "singling out")

@@ -44,9 +44,9 @@ def attack(case: Case) -> Finding | None:
     parts += _by_column(x, z, twentieth, lambda code: f"place in the source = part {code + 1} of {PLACES}", true)
     for codes, named in columns_of(publication.table, publication.quasi):
         parts += _by_column(x, z, codes[rows], named, true)
-    found = worst(parts[0], parts[1:], (1 - LEVEL) / 2)
-    told = f"{found.success:.2%} of the {found.people:,} {found.of}, where random dealing gives {found.expected:.2%} ({len(parts):,} looked at, {len(rows):,} rows are known)"
-    return Finding(NAME, found.success, found.expected, *found.ends, told, "integrity")
+    measured = worst(parts[0], parts[1:], (1 - LEVEL) / 2)
+    sentence = f"{measured.success:.2%} of the {measured.people:,} {measured.of}, where random dealing gives {measured.expected:.2%} ({len(parts):,} looked at, {len(rows):,} rows are known)"
+    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "integrity")
 
 
 def _by_place(x: Codes, z: Codes, place: Codes) -> list[Sum]:
@@ -95,8 +95,8 @@ def _by_column(x: Codes, z: Codes, codes: Codes, named: Callable[[int], str], tr
         within = [(np.array([value]), f"{named(code)} and {true(value)}") for value in frequent(rows)[:MOST_VALUES]]
         for table in range(shape[2]):
             for chosen, words in [(np.flatnonzero(in_table[:, table]), named(code)), *within]:
-                sums = [float(each[k, chosen, table].sum()) for each in (both, mean, variance)]
+                sums = [float(moment[k, chosen, table].sum()) for moment in (both, mean, variance)]
                 if sums[2] > 0:
-                    told = f"rows with {words} lie in sub-table {table}"
-                    parts.append(Sum(sums[0], sums[1], sums[2], float(rows[chosen].sum()), of=told))
+                    sentence = f"rows with {words} lie in sub-table {table}"
+                    parts.append(Sum(sums[0], sums[1], sums[2], float(rows[chosen].sum()), of=sentence))
     return parts

@@ -60,12 +60,12 @@ def attack(case: Case) -> Finding | None:
                     chances.append(chance)
     if not chances:
         return None
-    found = worst(Sum.of_chances(hits, np.array(chances)), [], 1 - LEVEL)
-    told = (
-        f"{found.success:.1%} of {found.people:,} statements that hold where labels are as narrow as can be (both ends of a range are somebody's) are true of {len(classes):,} classes; "
-        f"{found.expected:.1%} would be by chance"
+    measured = worst(Sum.of_chances(hits, np.array(chances)), [], 1 - LEVEL)
+    sentence = (
+        f"{measured.success:.1%} of {measured.people:,} statements that hold where labels are as narrow as can be (both ends of a range are somebody's) are true of {len(classes):,} classes; "
+        f"{measured.expected:.1%} would be by chance"
     )
-    return Finding(NAME, found.success, found.expected, *found.ends, told, "singling out")
+    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "singling out")
 
 
 class Column:
@@ -74,7 +74,7 @@ class Column:
     def __init__(self, published: Any, raw: Any, classes: Codes) -> None:
         self._values, self._value = coded(raw)
         labels, label = coded(published.take(classes))
-        self._labels, self._label = [str(each).strip() for each in labels], label
+        self._labels, self._label = [str(label).strip() for label in labels], label
         self._members = members(self._values, labels)
         self._times = np.bincount(self._value, minlength=len(self._values))
         self._numbers = np.array([np.nan if (n := number_of(v)) is None else n for v in self._values])
@@ -106,8 +106,8 @@ class Column:
     def _further(self, length: int, share: npt.NDArray[np.float64], there: Flags, n: int) -> tuple[bool, float]:
         """That not all have the same next letter."""
         letters, letter = np.unique([text[length : length + 1] for text in self._texts], return_inverse=True)
-        each = np.bincount(letter, weights=share, minlength=len(letters))
-        return len(np.unique(letter[there])) > 1, 1 - float((each**n).sum())
+        weight = np.bincount(letter, weights=share, minlength=len(letters))
+        return len(np.unique(letter[there])) > 1, 1 - float((weight**n).sum())
 
 
 def _somebody(which: Flags, share: npt.NDArray[np.float64], there: Flags, n: int) -> tuple[bool, float]:

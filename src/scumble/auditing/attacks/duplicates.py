@@ -37,20 +37,22 @@ def attack(case: Case) -> Finding | None:
         factor = max(factor, _common(_counts(table, publication.quasi)))  # copies with coins of their own
     rows = table.num_rows
     copies = rows - rows // factor
-    told = f"every record is there {factor} times" if factor > 1 else "records do not stand a fixed number of times"
+    sentence = f"every record is there {factor} times" if factor > 1 else "records do not stand a fixed number of times"
     beyond = 0
     if case.scored and not publication.traits.adds_rows:
         groups = case.groups
         beyond = int(np.maximum(groups.rows - groups.people, 0)[groups.people > 0].sum())
-        told += f"; {beyond:,} rows are beyond the number of people who have their public values"
-    return Finding.of_facts(NAME, max(copies, beyond), rows, told, "integrity")
+        sentence += f"; {beyond:,} rows are beyond the number of people who have their public values"
+    return Finding.of_facts(NAME, max(copies, beyond), rows, sentence, "integrity")
 
 
 def _set(table: pa.Table) -> Finding:
     counts = _counts(table, table.column_names)
     twice = int((counts > 1).sum())
-    told = f"{twice:,} of {len(counts):,} tuples are there more than once, and made-up ones never are: these are true"
-    return Finding.of_facts(NAME, twice, len(counts), told, "inference")
+    sentence = (
+        f"{twice:,} of {len(counts):,} tuples are there more than once, and made-up ones never are: these are true"
+    )
+    return Finding.of_facts(NAME, twice, len(counts), sentence, "inference")
 
 
 def _counts(table: pa.Table, names: list[str]) -> Codes:

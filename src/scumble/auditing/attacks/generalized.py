@@ -47,11 +47,11 @@ def attack(case: Case) -> Finding | None:
     people = raw.take(pa.array(np.unique(np.linspace(0, raw.num_rows - 1, LOOKED_AT).astype(np.int64))))
     fitting = _fitting(publication.table.select(publication.quasi), people)
     hits = int(((fitting > 0) & (fitting < publication.k)).sum())
-    told = (
+    sentence = (
         f"of {len(people):,} people {hits:,} fit fewer than {publication.k} published rows ({int((fitting == 1).sum()):,} exactly one); "
         f"{int((fitting == 0).sum()):,} fit none, being suppressed or labelled in a way that is not understood"
     )
-    return Finding.of_share(NAME, hits, len(people), 0.0, told, "singling out")
+    return Finding.of_share(NAME, hits, len(people), 0.0, sentence, "singling out")
 
 
 def recoded(published: pa.ChunkedArray, raw: pa.ChunkedArray) -> bool:
@@ -101,11 +101,11 @@ def meaning(label: Any) -> Fits:
     text = str(label).strip()
     if text == "" or set(text) <= {"*"} or text.lower() in ("any", "none", "nan"):
         return lambda value: True
-    if found := BETWEEN.fullmatch(text):
-        opens, low, high, closes = found.groups()
+    if match := BETWEEN.fullmatch(text):
+        opens, low, high, closes = match.groups()
         return lambda value: _between(value, float(low), float(high), opens == "(", closes == ")")
-    if found := BEYOND.fullmatch(text):
-        return lambda value: _beyond(value, found[1], float(found[2]))
+    if match := BEYOND.fullmatch(text):
+        return lambda value: _beyond(value, match[1], float(match[2]))
     if text.endswith("*"):
         start, length = text.rstrip("*"), len(text)
         return lambda value: str(value).startswith(start) and (text.count("*") == 1 or len(str(value)) == length)

@@ -18,8 +18,8 @@ def attack(case: Case) -> Finding | None:
     """The sensitive column that most people give away together."""
     if case.publication.manifest is not None or not case.publication.quasi:
         return None
-    found = [_column(case, name) for name in case.publication.sensitive]
-    return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
+    findings = [_column(case, name) for name in case.publication.sensitive]
+    return max(findings, key=lambda finding: finding.low - finding.baseline, default=None)
 
 
 def _column(case: Case, name: str) -> Finding:
@@ -34,8 +34,8 @@ def _column(case: Case, name: str) -> Finding:
     different = np.bincount(Cells(group, value, size).group, minlength=count)
     least = int(different[first > 0].min(initial=size))
     share = rows / max(1, people)
-    told = (
+    sentence = (
         f"{name}: {rows:,} of {people:,} rows are in classes of one value ({int(alike.sum()):,} classes; every class has at least {least}); "
         f"{known:.2%} of all have there the table's most frequent value, which is no news"
     )
-    return Finding(NAME, share, known, share, share, told)
+    return Finding(NAME, share, known, share, share, sentence)

@@ -49,8 +49,8 @@ def attack(case: Case) -> Finding | None:
     if manifest is not None:
         names = [column.name for column in manifest.columns if column.role == "public"]
     for name in names:
-        if told := _numbered(case, name):
-            return Finding.of_facts(NAME, table.num_rows, table.num_rows, f"column {name!r} {told}", "integrity")
+        if sentence := _numbered(case, name):
+            return Finding.of_facts(NAME, table.num_rows, table.num_rows, f"column {name!r} {sentence}", "integrity")
     return Finding.of_facts(NAME, 0, table.num_rows, f"none of {len(names)} columns numbers the rows", "integrity")
 
 

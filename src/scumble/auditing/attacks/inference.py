@@ -38,7 +38,7 @@ def attack(case: Case) -> Finding | None:
         return None
     one = _perturbed if publication.perturbed else _plain
     return max(
-        (one(case, n) for n in publication.sensitive), key=lambda found: found.low - found.baseline, default=None
+        (one(case, n) for n in publication.sensitive), key=lambda finding: finding.low - finding.baseline, default=None
     )
 
 
@@ -46,15 +46,15 @@ def _perturbed(case: Case, name: str) -> Finding:
     if case.raw is None:
         law = law_of(case.publication, name)
         rate = law.success()
-        told = f"{name}: expected of the likeliest value behind each row, by the channel and the reconstructed distribution; {_prior(law)}"
-        return Finding(NAME, rate, rate, rate, rate, told)
+        sentence = f"{name}: expected of the likeliest value behind each row, by the channel and the reconstructed distribution; {_prior(law)}"
+        return Finding(NAME, rate, rate, rate, rate, sentence)
     truth = case.truth(name)
     law = law_of(case.publication, name, truth)
     error = (1 - LEVEL) / 2 / len(case.publication.sensitive)
-    found = in_known_rows(case, name, truth, law, law.guesses(), error, otherwise=int(law.prior.argmax()))
-    where = f" with {found.of}" if found.of else ""
-    told = f"{name}: measured on {found.people:,} people{where}; the channel of the manifest lets the guess be right in {found.expected:.2%}, and {_prior(law)}"
-    return Finding(NAME, found.success, found.expected, *found.ends, told)
+    measured = in_known_rows(case, name, truth, law, law.guesses(), error, otherwise=int(law.prior.argmax()))
+    where = f" with {measured.of}" if measured.of else ""
+    sentence = f"{name}: measured on {measured.people:,} people{where}; the channel of the manifest lets the guess be right in {measured.expected:.2%}, and {_prior(law)}"
+    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence)
 
 
 def _prior(law: Law) -> str:
@@ -65,10 +65,10 @@ def _bucket(case: Case) -> Finding:
     """The first of the most frequent values of a bucket, for every row of it; of people whose rows were left out nothing was promised or told."""
     buckets = Buckets.of(case.publication)
     promised = 1 / buckets.diversity
-    told = f"{buckets.name}: the most frequent value in the bucket of a row with the person's public values; 1/l = {promised:.2%} is promised"
+    sentence = f"{buckets.name}: the most frequent value in the bucket of a row with the person's public values; 1/l = {promised:.2%} is promised"
     if case.raw is None:
         share = round(buckets.largest_share(), 12)
-        return Finding(NAME, share, round(promised, 12), share, share, told)
+        return Finding(NAME, share, round(promised, 12), share, share, sentence)
     groups, truth = case.groups, buckets.codes(case.raw.column(buckets.name))
     published = buckets.published(truth)
     cells = Cells(groups.raw, truth, len(published))
@@ -77,7 +77,7 @@ def _bucket(case: Case) -> Finding:
     here = rows[groups.published] > 0
     of, said = groups.published[here], guess[here]
     right = cells.at(of, said) * published[said] / rows[of]
-    return Finding.of_share(NAME, round(right.sum()), int(here.sum()), promised, told)
+    return Finding.of_share(NAME, round(right.sum()), int(here.sum()), promised, sentence)
 
 
 def _box(case: Case) -> Finding:
@@ -85,9 +85,9 @@ def _box(case: Case) -> Finding:
     (name,) = case.publication.sensitive
     truth = case.truth(name)
     law = law_of(case.publication, name, truth)
-    found = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=False)
-    told = f"{name}: measured on {found.people:,} people by the value of their box; the channel of the manifest lets the guess be right in {found.expected:.2%}, and {_prior(law)}"
-    return Finding(NAME, found.success, found.expected, *found.ends, told)
+    measured = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=False)
+    sentence = f"{name}: measured on {measured.people:,} people by the value of their box; the channel of the manifest lets the guess be right in {measured.expected:.2%}, and {_prior(law)}"
+    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence)
 
 
 def _plain(case: Case, name: str) -> Finding:
@@ -106,8 +106,8 @@ def _plain(case: Case, name: str) -> Finding:
     left_out[(others == 0) & (second[group] == 0)] = (value == overall)[(others == 0) & (second[group] == 0)]
     known = float((value == overall).mean()) if len(value) else 0.0
     without = float(left_out.mean()) if len(value) else 0.0
-    told = (
+    sentence = (
         f"{name}: the most frequent value among rows with the same {len(case.publication.quasi)} known columns, scored by the "
         f"{'raw table' if scored else 'table itself'}; {without:.2%} where a person's own row is left out, {known:.2%} by the most frequent value of all"
     )
-    return Finding.of_share(NAME, int((guess == value).sum()), len(value), max(without, known), told)
+    return Finding.of_share(NAME, int((guess == value).sum()), len(value), max(without, known), sentence)

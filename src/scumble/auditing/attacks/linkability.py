@@ -14,8 +14,8 @@ NAME = "linkability"
 
 def attack(case: Case) -> Finding | None:
     """The other release that is matched best; none where no other one has a public column of this one."""
-    found = [made for other in case.others if (made := _public(case.publication, other)) is not None]
-    return max(found, key=lambda finding: finding.success, default=None)
+    findings = [made for other in case.others if (made := _public(case.publication, other)) is not None]
+    return max(findings, key=lambda finding: finding.success, default=None)
 
 
 def _public(ours: Publication, theirs: Publication) -> Finding | None:
@@ -25,7 +25,7 @@ def _public(ours: Publication, theirs: Publication) -> Finding | None:
     (a, b), count = together(quasi, ours.table, theirs.table)
     rows, others = np.bincount(a, minlength=count), np.bincount(b, minlength=count)
     right = float(np.minimum(rows, others)[others > 0].astype(float) @ (1 / others[others > 0]))
-    told = f"rows of {ours.name} are matched to rows of {theirs.name} by {', '.join(quasi)}, if both are of the same people"
+    sentence = f"rows of {ours.name} are matched to rows of {theirs.name} by {', '.join(quasi)}, if both are of the same people"
     right = min(right, float(len(a)))  # a sum of parts of 1, whose last bit may lie above
     success, chance = right / len(a), 1 / max(1, len(b))
-    return Finding(NAME, success, chance, *wilson(right, len(a)), told, "linkability", ours.says("singling_out"))
+    return Finding(NAME, success, chance, *wilson(right, len(a)), sentence, "linkability", ours.says("singling_out"))

@@ -16,8 +16,8 @@ NAME = "linkability by values"
 
 def attack(case: Case) -> Finding | None:
     """The other release that is matched best."""
-    found = [each for other in case.others if (each := _values(case.publication, other)) is not None]
-    return max(found, key=lambda finding: finding.success - finding.baseline, default=None)
+    findings = [finding for other in case.others if (finding := _values(case.publication, other)) is not None]
+    return max(findings, key=lambda finding: finding.success - finding.baseline, default=None)
 
 
 def _values(ours: Publication, theirs: Publication) -> Finding | None:
@@ -38,7 +38,7 @@ def _values(ours: Publication, theirs: Publication) -> Finding | None:
     public, success, low, high = (
         _matched(rate, stranger, *candidates) / len(a) for rate in (stranger, same / len(sure_a), *ends)
     )
-    told = (
+    sentence = (
         f"of {len(sure_a):,} rows that public columns match surely {same / len(sure_a):.1%} have the same published {' and '.join(names)}, "
         f"of strangers {stranger:.1%}; that matches {success:.2%} of all rows, public columns alone {public:.2%}"
     )
@@ -50,7 +50,7 @@ def _values(ours: Publication, theirs: Publication) -> Finding | None:
         public,
         max(low, public),
         max(high, public),
-        told,
+        sentence,
         "linkability",
         uncovered,
     )

@@ -22,20 +22,20 @@ def attack(case: Case) -> Finding | None:
     if not publication.quasi:
         return None
     if publication.of_nobody:
-        told = "every tuple of the domain may be published, whether anybody has it or not: a row that fits one person points at nobody"
-        return Finding.of_facts(NAME, 0, publication.table.num_rows, told, "singling out")
+        sentence = "every tuple of the domain may be published, whether anybody has it or not: a row that fits one person points at nobody"
+        return Finding.of_facts(NAME, 0, publication.table.num_rows, sentence, "singling out")
     uncovered = publication.says("singling_out")
     if len(publication.tables) == 1 and case.scored:
         groups = case.groups
         hits, people = int(((groups.rows == 1) & (groups.people > 0)).sum()), len(groups.raw)
-        told = f"{hits:,} of {people:,} people are found as the one row that has their {_known(publication.quasi)}"
-        return Finding.of_facts(NAME, hits, people, told, "singling out", uncovered)
+        sentence = f"{hits:,} of {people:,} people are found as the one row that has their {_known(publication.quasi)}"
+        return Finding.of_facts(NAME, hits, people, sentence, "singling out", uncovered)
     alone = rows = 0
     for table in publication.tables:
         (number,), _ = together([name for name in publication.quasi if name in table.column_names], table)
         alone, rows = alone + int((np.bincount(number) == 1).sum()), rows + len(number)
-    told = f"{alone:,} of {rows:,} rows are alone with their {_known(publication.quasi)}"
-    return Finding.of_facts(NAME, alone, rows, told, "singling out", uncovered)
+    sentence = f"{alone:,} of {rows:,} rows are alone with their {_known(publication.quasi)}"
+    return Finding.of_facts(NAME, alone, rows, sentence, "singling out", uncovered)
 
 
 def _known(names: list[str]) -> str:

@@ -33,13 +33,15 @@ def attack(case: Case) -> Finding | None:
     others = float(math.prod(domain.size for domain in domains.values()) - len(np.unique(raw)))
     missing, beta = others - float((~np.isin(np.unique(published), raw)).sum()), record.beta
     parts.append(Sum(missing, others * (1 - beta), others * beta * (1 - beta), others, of="nobody, which are missing"))
-    found = worst(terms.whole(), parts, 1 - LEVEL)
-    which = f" of {found.of}" if found.of else " of the table that are published"
-    told = f"{found.success:.2%} of {found.people:,} tuples{which}, where the manifest gives {found.expected:.2%}"
-    return Finding("retention", found.success, found.expected, *found.ends, told, "integrity")
+    measured = worst(terms.whole(), parts, 1 - LEVEL)
+    which = f" of {measured.of}" if measured.of else " of the table that are published"
+    sentence = (
+        f"{measured.success:.2%} of {measured.people:,} tuples{which}, where the manifest gives {measured.expected:.2%}"
+    )
+    return Finding("retention", measured.success, measured.expected, *measured.ends, sentence, "integrity")
 
 
 def _tuples(table: pa.Table, domains: dict[str, Domain]) -> Codes:
     """Every row as one number, its place in the domain."""
     codes = [domain.encode(table.column(name).combine_chunks(), name) for name, domain in domains.items()]
-    return np.ravel_multi_index([each.astype(np.int64) for each in codes], [d.size for d in domains.values()])
+    return np.ravel_multi_index([code.astype(np.int64) for code in codes], [d.size for d in domains.values()])

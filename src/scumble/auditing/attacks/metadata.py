@@ -33,10 +33,10 @@ def attack(case: Case) -> Finding | None:
     files = case.publication.files
     if not files:
         return None
-    found = {path: list(_told(path)) for path in files}
+    texts = {path: list(_leaks(path)) for path in files}
     more = [*_words(case.publication), *_strangers(case.publication)]
-    telling = sum(bool(each) for each in found.values()) + len(more)
-    said = [text for each in found.values() for text in each] + more
+    telling = sum(bool(lines) for lines in texts.values()) + len(more)
+    said = [text for lines in texts.values() for text in lines] + more
     detail = "; ".join(said[:3]) + (f"; and {len(said) - 3} more" if len(said) > 3 else "")
     return Finding.of_facts(
         NAME,
@@ -49,7 +49,7 @@ def attack(case: Case) -> Finding | None:
     )
 
 
-def _told(path: Path) -> Iterator[str]:
+def _leaks(path: Path) -> Iterator[str]:
     for part in path.parts[-3:-1]:
         if re.fullmatch(r"\w+=.+", part):
             yield f"the folder {part!r} of {path.name} tells a value"

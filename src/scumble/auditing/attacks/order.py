@@ -39,18 +39,18 @@ LONG = 10
 def attack(case: Case) -> Finding | None:
     """The strongest sign of an order that is not random."""
     if case.publication.manifest is not None and case.publication.manifest.order == "sorted" and _by_value(case):
-        told = "rows are in the order of their values, copies side by side, which tells nothing that they do not"
-        return Finding(NAME, 0.5, 0.5, 0.5, 0.5, told, "integrity")
-    found = [each for table in case.publication.tables if table.num_rows > 2 for each in _signs(table)]
+        sentence = "rows are in the order of their values, copies side by side, which tells nothing that they do not"
+        return Finding(NAME, 0.5, 0.5, 0.5, 0.5, sentence, "integrity")
+    findings = [sign for table in case.publication.tables if table.num_rows > 2 for sign in _signs(table)]
     if len(case.publication.tables) == 1 and case.scored and case.publication.table.num_rows > 2:
-        found += _against_raw(case)
-    if not found:
+        findings += _against_raw(case)
+    if not findings:
         return None
-    score, correlation, told = max(found)
-    quantile = float(norm.isf((1 - LEVEL) / (2 * len(found))))
+    score, correlation, sentence = max(findings)
+    quantile = float(norm.isf((1 - LEVEL) / (2 * len(findings))))
     deviation = correlation / score if score > 0 else 0.0
     ends = (_share(max(0.0, correlation - quantile * deviation)), _share(correlation + quantile * deviation))
-    detail = f"{told}: {score:.1f} standard deviations from random order, {quantile:.1f} are taken for chance ({len(found)} looked at)"
+    detail = f"{sentence}: {score:.1f} standard deviations from random order, {quantile:.1f} are taken for chance ({len(findings)} looked at)"
     return Finding(NAME, _share(correlation), 0.5, *ends, detail, "integrity")
 
 
@@ -79,16 +79,16 @@ def _against_raw(case: Case) -> list[Sign]:
     )
     known = groups.people[groups.published] > 0
     run = sorted_runs(publication.table)[1]
-    found = _of_scores(mean[groups.published][known], run[known], "the place in the raw table")
+    signs = _of_scores(mean[groups.published][known], run[known], "the place in the raw table")
     for name in publication.sensitive if publication.coined else []:
         assert publication.manifest is not None
         cells = Cells(groups.raw, case.truth(name), publication.manifest.domains[name].size)
         kept = cells.at(groups.published, publication.codes(name)) / groups.people[groups.published]
-        found += _of_scores(kept, run, f"which {name} were kept")
-    return found
+        signs += _of_scores(kept, run, f"which {name} were kept")
+    return signs
 
 
-def _of_scores(score: Numbers, run: Codes, told: str) -> list[Sign]:
+def _of_scores(score: Numbers, run: Codes, sentence: str) -> list[Sign]:
     """Scores among the rows of each run: do they rise with the place, and are neighbours alike?
 
     In a run of s rows with centred scores x and places i, both in any order alike likely, sum i x has mean 0 and variance
@@ -103,9 +103,12 @@ def _of_scores(score: Numbers, run: Codes, told: str) -> list[Sign]:
     x[np.abs(x) < ROUNDING] = 0
     squares = np.bincount(run, weights=x * x)
     spread = squares * np.bincount(run, weights=place * place) / np.maximum(size - 1, 1)
-    found = [
+    findings = [
         _sign(
-            float((place * x).sum()), float(spread.sum()), float(np.sqrt(squares.sum() * (place * place).sum())), told
+            float((place * x).sum()),
+            float(spread.sum()),
+            float(np.sqrt(squares.sum() * (place * place).sum())),
+            sentence,
         )
     ]
     pair = (run[1:] == run[:-1]) & (size[run[1:]] >= LONG)
@@ -115,15 +118,15 @@ def _of_scores(score: Numbers, run: Codes, told: str) -> list[Sign]:
     variance = float((squares[long] ** 2 / size[long]).sum())
     third = float((np.bincount(run, weights=np.abs(x) ** 3)[long] ** 2 / size[long]).sum())
     largest = third / variance if variance > 0 else 0.0
-    found.append(_sign(alike, variance, float(squares[long].sum()), f"{told}, of neighbours", largest))
-    return [sign for sign in found if sign is not None]
+    findings.append(_sign(alike, variance, float(squares[long].sum()), f"{sentence}, of neighbours", largest))
+    return [sign for sign in findings if sign is not None]
 
 
-def _sign(sum: float, variance: float, most: float, told: str, largest: float = 0.0) -> Sign | None:
+def _sign(sum: float, variance: float, most: float, sentence: str, largest: float = 0.0) -> Sign | None:
     """A sum that has mean 0 in random order, in standard deviations and as a share of the most that it can be."""
     if variance <= 0 or most <= 0:
         return None
-    return _deviations(abs(sum), variance, largest), min(1.0, abs(sum) / most), told
+    return _deviations(abs(sum), variance, largest), min(1.0, abs(sum) / most), sentence
 
 
 def _deviations(above: float, variance: float, largest: float) -> float:
@@ -140,13 +143,13 @@ def _signs(table: pa.Table) -> list[Sign]:
     """For each column, whether neighbours have the same value more often than by chance, within what the table is sorted by."""
     names, run = sorted_runs(table)
     size = np.bincount(run)
-    found = []
+    findings = []
     for name in table.column_names:
         if name not in names:
             (codes,), count = together([name], table)
             sign = _neighbours(codes, count, run, size, name)
-            found += [sign] if sign is not None else []
-    return found
+            findings += [sign] if sign is not None else []
+    return findings
 
 
 def _neighbours(codes: Codes, count: int, run: Codes, size: Codes, name: str) -> Sign | None:
@@ -183,21 +186,21 @@ def sorted_runs(table: pa.Table) -> tuple[list[str], Codes]:
     >>> names, run.tolist()
     (['y', 'x'], [0, 1, 2, 3])
     """
-    found: list[str] = []
+    findings: list[str] = []
     same = np.ones(table.num_rows - 1, dtype=np.bool_)
     pieces = max(PIECES, table.num_rows // PIECE)
     while same.any():
         for name in table.column_names:
-            if name in found:
+            if name in findings:
                 continue
             (codes,), count = together([name], table)
             step = np.diff(codes)
             inside = step[same]
             turns = min(int((inside < 0).sum()), int((inside > 0).sum()))
             if count > 1 and inside.any() and turns <= min(pieces, _turns_by_chance(codes, len(inside)) / 5):
-                found.append(name)
+                findings.append(name)
                 same &= step == 0
                 break
         else:
             break
-    return found, np.concatenate([[0], np.cumsum(~same)])
+    return findings, np.concatenate([[0], np.cumsum(~same)])

@@ -54,8 +54,8 @@ def rare_rows(published: pa.Table, raw: pa.Table, k: int) -> Finding:
     rare = counts.filter(pc.less(counts["count_all"], k)).select(names)
     known = {tuple(row.values()) for row in published.select(names).group_by(names).aggregate([]).to_pylist()}
     hits = sum(tuple(row.values()) in known for row in rare.to_pylist())
-    told = f"{hits:,} of {len(rare):,} tuples that fewer than {k} people have are published"
-    return Finding.of_share(NAME, hits, len(rare), 0.0, told, "singling out")
+    sentence = f"{hits:,} of {len(rare):,} tuples that fewer than {k} people have are published"
+    return Finding.of_share(NAME, hits, len(rare), 0.0, sentence, "singling out")
 
 
 def duplicated(raw: pa.Table, k: int) -> pa.Table:
@@ -86,7 +86,7 @@ def _alone(release: Release, k: int) -> Finding:
     if record.transactions is not None:
         keys = [record.transactions["pattern"], record.transactions["item"]]
         parts = [(t.files, keys) for t in tables]
-    found = [rare_tuples([release.path / f for f in files], keys, k) for files, keys in parts]
-    hits, targets = sum(h for h, _ in found), sum(n for _, n in found)
-    told = f"{hits:,} of {targets:,} published tuples are there fewer than {k} times"
-    return Finding.of_share(NAME, hits, targets, 0.0, told, "singling out")
+    findings = [rare_tuples([release.path / f for f in files], keys, k) for files, keys in parts]
+    hits, targets = sum(h for h, _ in findings), sum(n for _, n in findings)
+    sentence = f"{hits:,} of {targets:,} published tuples are there fewer than {k} times"
+    return Finding.of_share(NAME, hits, targets, 0.0, sentence, "singling out")

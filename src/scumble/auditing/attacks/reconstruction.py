@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble.auditing.attacks.scale import told
+from scumble.auditing.attacks.scale import frequency_bounds
 from scumble.auditing.evidence.examined import Examined
 from scumble.auditing.evidence.groups import Numbers, read_groups, sensitive_column, true_counts
 from scumble.auditing.finding import Finding
@@ -25,14 +25,14 @@ LAMBDA, DELTA = 0.3, 0.1
 
 def attack(release: Release, raw: Any = None) -> Finding:
     """The share of people in groups that fail the exact test."""
-    found = examine(release, raw)
-    failing, by_bound = found.violations.exact.violating, found.violations.chernoff.violating
+    examined = examine(release, raw)
+    failing, by_bound = examined.violations.exact.violating, examined.violations.chernoff.violating
     detail = (
         f"{int(failing.sum())} of {len(failing)} groups fail by exact tails, {int(by_bound.sum())} by Chernoff's bound"
-        + ("; frequencies are estimated from the release" if found.estimated else "")
+        + ("; frequencies are estimated from the release" if examined.estimated else "")
     )
-    people = int(found.people[failing].sum())
-    return Finding.of_share("reconstruction", people, int(found.people.sum()), 0.0, detail)
+    people = int(examined.people[failing].sum())
+    return Finding.of_share("reconstruction", people, int(examined.people.sum()), 0.0, detail)
 
 
 def examine(release: Release, raw: Any = None, lam: Any = None, delta: Any = None) -> Examined:
@@ -43,7 +43,7 @@ def examine(release: Release, raw: Any = None, lam: Any = None, delta: Any = Non
     if raw is not None:
         shares = true_counts(release, groups, raw) / groups.size[:, np.newaxis]
     else:
-        most = np.ones(len(groups.size)) if sampling is None else told(groups, sampling)[1]
+        most = np.ones(len(groups.size)) if sampling is None else frequency_bounds(groups, sampling)[1]
         shares = within(groups.estimates(), most)
     verdict = violations(apportioned(shares, groups.sampled), groups.retain, lam, delta)
     values = release.manifest.domains[name].values.to_pylist()
@@ -59,15 +59,15 @@ def within(shares: Numbers, most: Numbers) -> Numbers:
     [[0.4, 0.3, 0.3], [0.4, 0.3, 0.3]]
     """
     top = np.maximum(most, 1 / shares.shape[1])[:, np.newaxis]
-    found = np.minimum(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1), top)
+    cut = np.minimum(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1), top)
     for _ in range(2 * shares.shape[1]):
-        lacking = 1 - found.sum(axis=1, keepdims=True)
-        room = np.where(found < top, found, 0)
-        alike = np.where(found < top, 1.0, 0)
+        lacking = 1 - cut.sum(axis=1, keepdims=True)
+        room = np.where(cut < top, cut, 0)
+        alike = np.where(cut < top, 1.0, 0)
         room = np.where(room.sum(axis=1, keepdims=True) > 0, room, alike)
         total = room.sum(axis=1, keepdims=True)
-        found = np.minimum(found + lacking * room / np.where(total > 0, total, 1), top)
-    return np.asarray(found)
+        cut = np.minimum(cut + lacking * room / np.where(total > 0, total, 1), top)
+    return np.asarray(cut)
 
 
 def apportioned(shares: Any, size: Counts) -> Counts:

@@ -38,8 +38,8 @@ def attack(case: Case) -> Finding | None:
     if not case.publication.coined:
         return None
     error = (1 - LEVEL) / 2 / max(1, len(case.publication.sensitive))
-    found = [each for name in case.publication.sensitive for each in _column(case, name, error)]
-    return max(found, key=lambda finding: finding.low - finding.baseline, default=None)
+    findings = [finding for name in case.publication.sensitive for finding in _column(case, name, error)]
+    return max(findings, key=lambda finding: finding.low - finding.baseline, default=None)
 
 
 def _column(case: Case, name: str, error: float) -> list[Finding]:
@@ -51,14 +51,14 @@ def _column(case: Case, name: str, error: float) -> list[Finding]:
     truth = case.truth(name)
     law = law_of(case.publication, name, truth)
     if len(law.keep) == 1:
-        found = in_any_row(case, name, truth, law, error)
+        measured = in_any_row(case, name, truth, law, error)
     else:
         face = np.tile(np.arange(len(law.prior)), (len(law.keep), 1))
-        found = in_known_rows(case, name, truth, law, face, error)
-    where = f" among {found.people:,} people with {found.of}" if found.of else ""
-    told = f"{name}: a row with a person's public values has the true value in {found.success:.2%}{where}; the channel of the manifest gives {found.expected:.2%}"
-    by_truth = Finding(NAME, found.success, found.expected, *found.ends, told, "integrity")
-    return [by_truth, *(each for each in by_counts if not each.passed)]
+        measured = in_known_rows(case, name, truth, law, face, error)
+    where = f" among {measured.people:,} people with {measured.of}" if measured.of else ""
+    sentence = f"{name}: a row with a person's public values has the true value in {measured.success:.2%}{where}; the channel of the manifest gives {measured.expected:.2%}"
+    by_truth = Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "integrity")
+    return [by_truth, *(finding for finding in by_counts if not finding.passed)]
 
 
 def _least(publication: Publication, name: str, error: float) -> Finding | None:
@@ -83,10 +83,10 @@ def _least(publication: Publication, name: str, error: float) -> Finding | None:
         return None
     least = max(0.0, success)
     ends = (min(least, max(0.0, low + most)), 1.0)
-    told = (
+    sentence = (
         f"{name}: its rarest value shows that at least {least:.2%} were kept as they are; the manifest says {most:.2%}"
     )
-    return Finding(NAME, least, most, *ends, told, "integrity")
+    return Finding(NAME, least, most, *ends, sentence, "integrity")
 
 
 Test = tuple[npt.NDArray[np.int64], Numbers, float]

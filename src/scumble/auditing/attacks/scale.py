@@ -33,7 +33,7 @@ def attack(release: Release, raw: Any = None) -> Finding:
     if sampling is None:
         raise ParameterError("groups of this release were not sampled, so there is no scale to read")
     large = np.flatnonzero(groups.size >= 2 * groups.sampled)
-    low, high = told(groups, sampling)
+    low, high = frequency_bounds(groups, sampling)
     if raw is None:
         pinned = int((high[large] - low[large] <= 2 * NEAR * low[large]).sum())
         detail = f"of {len(large)} groups of scale 2 or more, the sample size alone fixes the largest frequency within 5% in {pinned}"
@@ -56,7 +56,7 @@ def rungs_told(release: Release) -> str:
     return next((clause.sentence for clause in release.terms.depends_on_data if clause.code == "rungs_tell"), "")
 
 
-def told(groups: PublishedGroups, sampling: SamplingRecord) -> tuple[Numbers, Numbers]:
+def frequency_bounds(groups: PublishedGroups, sampling: SamplingRecord) -> tuple[Numbers, Numbers]:
     """Between which frequencies the most frequent value of each group must lie, by the group's sample size."""
     low, high = np.full(len(groups.size), 1 / groups.counts.shape[1]), np.ones(len(groups.size))
     if sampling.sizes == "one":
@@ -79,8 +79,8 @@ def _curve(groups: PublishedGroups, sampling: SamplingRecord) -> tuple[Numbers, 
     if sampling.sizes == "ladder":
         rising = np.sort(np.array(sampling.ladder))
         asked = np.minimum(rising[np.minimum(np.searchsorted(rising, shares * (1 - 1e-12)), len(rising) - 1)], 1.0)
-    found = sample_size(asked, groups.retain, m, sampling.lam, sampling.delta, tail=sampling.tail)
-    return shares, np.maximum(np.floor(found), sampling.least)
+    sizes = sample_size(asked, groups.retain, m, sampling.lam, sampling.delta, tail=sampling.tail)
+    return shares, np.maximum(np.floor(sizes), sampling.least)
 
 
 def _near(guess: Numbers, f: Numbers) -> int:

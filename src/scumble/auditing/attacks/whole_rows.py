@@ -40,12 +40,12 @@ def attack(case: Case) -> Finding | None:
     chance = (
         _tails_of_joint(kept, drawn) if joint else _tails([p + (1 - p) * r for p, r in zip(kept, drawn, strict=True)])
     )
-    found = _judged(equal, chance)
-    told = (
-        f"{found.success:.2%} of {found.people:,} known rows have {found.of} of {len(kept)} perturbed columns, where the channels of the manifest give "
-        f"{found.expected:.2%}; rows that were passed by show from {found.shows:.2%} of them on"
+    measured = _judged(equal, chance)
+    sentence = (
+        f"{measured.success:.2%} of {measured.people:,} known rows have {measured.of} of {len(kept)} perturbed columns, where the channels of the manifest give "
+        f"{measured.expected:.2%}; rows that were passed by show from {measured.shows:.2%} of them on"
     )
-    return Finding(NAME, found.success, found.expected, *found.ends, told, "integrity")
+    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "integrity")
 
 
 def _judged(equal: Codes, chance: Numbers) -> Judged:

@@ -35,14 +35,14 @@ def box_of(publication: Publication, raw: pa.Table) -> Codes:
             )
         elif record.role == "set":
             sides.append(_set(publication.table.column(record.name), raw.column(record.name)))
-    found = np.full(raw.num_rows, -1, dtype=np.int64)
+    boxes = np.full(raw.num_rows, -1, dtype=np.int64)
     fewest = np.argmin([side.candidates for side in sides], axis=0)
     for box, place in enumerate(fewest.tolist()):
         people = sides[place].people(box)
         for side in sides[:place] + sides[place + 1 :]:
             people = people[side.holds(box, people)]
-        found[people] = box
-    return found
+        boxes[people] = box
+    return boxes
 
 
 @dataclass(frozen=True, eq=False)

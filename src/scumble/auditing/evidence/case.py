@@ -78,11 +78,11 @@ class Case:
         parts: list[pa.Table] = []
         for batch in batches_of(self.source, names):
             part = recoded(pa.Table.from_batches([batch]), manifest)
-            for name, found in coded.items():
-                found += [self.publication.encoded(name, chunk) for chunk in part.column(name).chunks]
+            for name, codes in coded.items():
+                codes += [self.publication.encoded(name, chunk) for chunk in part.column(name).chunks]
             parts.append(_without(coded, part))
         whole = pa.concat_tables(parts, promote_options="permissive") if parts else whole_table(self.source, names)
-        return whole, {name: np.concatenate([*found, np.zeros(0, np.uint8)]) for name, found in coded.items()}
+        return whole, {name: np.concatenate([*codes, np.zeros(0, np.uint8)]) for name, codes in coded.items()}
 
     @property
     def _published_names(self) -> list[str]:
@@ -97,19 +97,19 @@ class Case:
         if self.publication.generalized and self.raw is not None:
             rows, boxes = self.publication.table.num_rows, self.boxes
             return Groups(np.arange(rows), np.where(boxes < 0, rows, boxes), rows + 1)
-        found = self._groups([name for name in self.publication.quasi if name not in self.altered])
-        if self.publication.perturbed and found.strangers.any():
+        groups = self._groups([name for name in self.publication.quasi if name not in self.altered])
+        if self.publication.perturbed and groups.strangers.any():
             raise ParameterError(STRANGE)
-        return found
+        return groups
 
     @cached_property
     def boxes(self) -> Codes:
         """The box of each person of the raw table, -1 for whoever lies in none."""
         assert self.raw is not None
-        found = box_of(self.publication, self.raw)
-        if not (found >= 0).any() or (found < 0).mean() > 0.5:
+        boxes = box_of(self.publication, self.raw)
+        if not (boxes >= 0).any() or (boxes < 0).mean() > 0.5:
             raise ParameterError(STRANGE)
-        return found
+        return boxes
 
     @cached_property
     def known(self) -> tuple[Codes, Codes]:
@@ -128,11 +128,11 @@ class Case:
         if self.raw is None or not self.publication.perturbed or not self._groups(quasi).strangers.any():
             return {}
         strangers = {name: self._groups([name]).strangers for name in quasi}
-        found = {name: rows for name, rows in strangers.items() if rows.any()}
-        for name, rows in found.items():
+        altered = {name: rows for name, rows in strangers.items() if rows.any()}
+        for name, rows in altered.items():
             if not alike(self.publication.table.column(name), self.raw.column(name), rows):
                 raise ParameterError(STRANGE)
-        return found
+        return altered
 
     def _groups(self, names: list[str]) -> Groups:
         if self.raw is None:

@@ -45,18 +45,18 @@ DIGESTS: dict[str, Callable[[bytes], bytes]] = {
 
 def digest_of_numbers(column: pa.ChunkedArray) -> str | None:
     """The name of the digest that a text column has of numbers."""
-    told = pc.replace_substring(bare(column.cast(pa.string())), "-", "")
-    sizes = pc.min_max(pc.utf8_length(told)).as_py()
+    texts = pc.replace_substring(bare(column.cast(pa.string())), "-", "")
+    sizes = pc.min_max(pc.utf8_length(texts)).as_py()
     length = int(sizes["max"])
     if sizes["min"] != length or length < SHORTEST:
         return None
-    values = set(told.to_pylist())
+    values = set(texts.to_pylist())
     values |= {value.lower() for value in values}
     count = min(TRIED, len(column))
     for kind in _kinds(count):
         for name, digest in DIGESTS.items():
-            found = [digest(text) for text in kind]
-            if sum(any(form in values for form in _forms(each, length)) for each in found) > count / 4:
+            digests = [digest(text) for text in kind]
+            if sum(any(form in values for form in _forms(digested, length)) for digested in digests) > count / 4:
                 return name
     return None
 

@@ -48,7 +48,7 @@ class Examined:
             "passed": self.passed,
             "exact": {"v_g": v.exact.groups, "v_r": v.exact.records},
             "chernoff": {"v_g": v.chernoff.groups, "v_r": v.chernoff.records},
-            "worst": [self.exposed(each) for each in v.worst],
+            "worst": [self.exposed(group) for group in v.worst],
         }
 
     def exposed(self, exposure: Exposure) -> dict[str, Any]:

@@ -61,19 +61,19 @@ def read_groups(release: Release) -> PublishedGroups:
     domain = manifest.domains[name]
     codes = domain.encode(lines.column(name).combine_chunks(), name).astype(np.int64)
     public = lines.select(manifest.public) if manifest.public else pa.table({"": pa.nulls(lines.num_rows)})
-    found = regrouped(public, codes, lines.column("scumble n").to_numpy().astype(np.int64), domain.size)
+    groups = regrouped(public, codes, lines.column("scumble n").to_numpy().astype(np.int64), domain.size)
     _, group = distinct_rows(public)
-    people_of = np.bincount(group, weights=lines.column("scumble people").to_numpy(), minlength=len(found))
+    people_of = np.bincount(group, weights=lines.column("scumble people").to_numpy(), minlength=len(groups))
     retain = float(release.strata[0][name].retain)
-    return PublishedGroups(found.keys, np.rint(people_of).astype(np.int64), found.dense(), retain)
+    return PublishedGroups(groups.keys, np.rint(people_of).astype(np.int64), groups.dense(), retain)
 
 
 def true_counts(release: Release, groups: PublishedGroups, raw: Any) -> Counts:
     """The counts of the raw table, for the groups of the release."""
     name, manifest = sensitive_column(release), release.manifest
     coarsened = {c.name: c.coarsened for c in manifest.columns if c.role == "public"}
-    found = _merged(release, personal_groups(raw, coarsened, name, manifest.domains[name]))
-    keys = found.keys.cast(groups.keys.schema) if manifest.public else groups.keys
+    merged = _merged(release, personal_groups(raw, coarsened, name, manifest.domains[name]))
+    keys = merged.keys.cast(groups.keys.schema) if manifest.public else groups.keys
     _, place = distinct_rows(pa.concat_tables([groups.keys, keys]))
     at = {int(number): row for row, number in enumerate(place[len(groups.keys) :])}
     try:
@@ -82,7 +82,7 @@ def true_counts(release: Release, groups: PublishedGroups, raw: Any) -> Counts:
         raise ParameterError(
             "the raw table has not the groups of the release; is it the table that was published?"
         ) from None
-    return found.dense()[rows]
+    return merged.dense()[rows]
 
 
 def _merged(release: Release, groups: Groups) -> Groups:

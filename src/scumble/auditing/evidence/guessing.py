@@ -77,9 +77,9 @@ def _in_groups(case: Case, name: str, truth: Codes, law: Law) -> tuple[Terms, Te
     chance = at_most_one(chance + p[cells.value] * part)
     first, second = (np.bincount(cells.group, weights=chance * part**power, minlength=groups.count) for power in (1, 2))
     rows = np.where(seen, s, 1)
-    there, each = seen[cells.group], cells.times / rows[cells.group]
-    largest = float(each[there].max(initial=0))
-    in_cells = (cells.times * chance, cells.times * each * chance * (1 - chance), cells.times)
+    there, share = seen[cells.group], cells.times / rows[cells.group]
+    largest = float(share[there].max(initial=0))
+    in_cells = (cells.times * chance, cells.times * share * chance * (1 - chance), cells.times)
     expected, variance, people = (summed(cells.value, np.where(there, every, 0), len(p)) for every in in_cells)
     return (
         Terms(

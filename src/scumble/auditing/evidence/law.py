@@ -64,11 +64,11 @@ def law_of(publication: Publication, name: str, truth: Codes | None = None) -> L
     total = estimates.sum(axis=0)
     prior = np.bincount(truth, minlength=len(total)) if truth is not None else total
     prior = prior / max(1e-300, prior.sum())
-    held = np.stack([each.retention + each.replace > 0 for each in channels]) / len(channels)
+    held = np.stack([channel.retention + channel.replace > 0 for channel in channels]) / len(channels)
     share = np.where(total > 0, estimates / np.where(total > 0, total, 1), held / np.maximum(held.sum(axis=0), 1e-300))
     own = truth is not None and any(record.replace == "published" for record in column.records)
-    draw = np.stack([prior if own else each.replace for each in channels])
-    return Law(share, np.stack([each.retention for each in channels]), draw, prior)
+    draw = np.stack([prior if own else channel.replace for channel in channels])
+    return Law(share, np.stack([channel.retention for channel in channels]), draw, prior)
 
 
 def _estimate(channel: Channel, record: ChannelRecord, counts: Codes) -> Numbers:
@@ -77,10 +77,10 @@ def _estimate(channel: Channel, record: ChannelRecord, counts: Codes) -> Numbers
     within = Channel(
         record.retain, channel.replace[members] if record.replace == "published" else None, size=len(members)
     )
-    found = np.zeros(channel.size)
+    shares = np.zeros(channel.size)
     lost = within.never_retained
     if len(lost) > 1:
-        found[members] = counts[members]
+        shares[members] = counts[members]
     else:
-        found[members] = np.maximum(within.solve(counts[members]), 0)
-    return found
+        shares[members] = np.maximum(within.solve(counts[members]), 0)
+    return shares

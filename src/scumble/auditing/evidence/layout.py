@@ -60,7 +60,7 @@ def _struct_at(data: mmap.mmap, start: int) -> tuple[Struct, int]:
     """A structure in the middle of the file, and where it ends; nothing, where there is none."""
     reader = Reader(data[start : start + (1 << 16)])
     try:
-        found = reader.struct()
+        struct = reader.struct()
     except ValueError:
         return {}, start
-    return found, start + reader.place
+    return struct, start + reader.place

@@ -115,7 +115,7 @@ class Terms:
         """One sum for every frequent code."""
         count = int(codes.max(initial=-1)) + 1
         hits, expected, variance, people = (
-            summed(codes, each, count) for each in (self.hits, self.expected, self.variance, self.people)
+            summed(codes, term, count) for term in (self.hits, self.expected, self.variance, self.people)
         )
         return [
             Sum(float(hits[k]), float(expected[k]), float(variance[k]), float(people[k]), self.largest, named(k))

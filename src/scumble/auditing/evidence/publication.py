@@ -122,7 +122,7 @@ class Publication:
     def codes(self, name: str) -> Codes:
         """A perturbed column of the published rows as places in its declared domain."""
         if name not in self._narrow:
-            self._narrow[name] = np.concatenate([self.encoded(name, each) for each in self.table.column(name).chunks])
+            self._narrow[name] = np.concatenate([self.encoded(name, chunk) for chunk in self.table.column(name).chunks])
         return self._narrow[name].astype(np.int64)
 
     def encoded(self, name: str, column: pa.Array) -> Narrow:

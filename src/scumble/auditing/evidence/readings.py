@@ -44,15 +44,15 @@ def _numbers(column: pa.ChunkedArray) -> Numbers:
 
 
 def _of_text(column: pa.ChunkedArray) -> Iterator[Numbers]:
-    told = bare(column)
-    digits = pc.replace_substring_regex(told, r"\D+", "")
+    texts = bare(column)
+    digits = pc.replace_substring_regex(texts, r"\D+", "")
     if _all(digits, DECIMAL):
         yield digits.cast(pa.int64()).to_numpy()
         shortest = pc.utf8_ltrim(digits, "0")
         for text in (digits, pc.if_else(pc.equal(shortest, ""), "0", shortest)):
             yield pc.utf8_reverse(text).cast(pa.int64()).to_numpy()
-    if _all(told, HEXADECIMAL):
-        yield np.array([int(text, 16) for text in told.to_pylist()], dtype=np.int64)
+    if _all(texts, HEXADECIMAL):
+        yield np.array([int(text, 16) for text in texts.to_pylist()], dtype=np.int64)
     yield from _base64(column)
 
 
@@ -79,16 +79,16 @@ def _all(column: pa.ChunkedArray, pattern: str) -> bool:
 
 def _base64(column: pa.ChunkedArray) -> Iterator[Numbers]:
     """Bytes that are a number, or digits of one."""
-    found = []
+    decoded = []
     if pc.max(pc.utf8_length(column)).as_py() > LONGEST or not _all(column, r"^[A-Za-z0-9+/_-]+=*$"):
         return
     for text in column.to_pylist():
         try:
-            found.append(base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), altchars=b"-_"))
+            decoded.append(base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), altchars=b"-_"))
         except binascii.Error:
             return
-    if all(each.isdigit() and len(each) <= 18 for each in found):
-        yield np.array([int(each) for each in found], dtype=np.int64)
-    elif max(map(len, found)) <= 7:
-        yield np.array([int.from_bytes(each, "big") for each in found], dtype=np.int64)
-        yield np.array([int.from_bytes(each, "little") for each in found], dtype=np.int64)
+    if all(word.isdigit() and len(word) <= 18 for word in decoded):
+        yield np.array([int(word) for word in decoded], dtype=np.int64)
+    elif max(map(len, decoded)) <= 7:
+        yield np.array([int.from_bytes(word, "big") for word in decoded], dtype=np.int64)
+        yield np.array([int.from_bytes(word, "little") for word in decoded], dtype=np.int64)

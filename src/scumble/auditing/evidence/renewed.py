@@ -28,10 +28,10 @@ def renewed(law: Law, truth: Codes, first: Codes, second: Codes, error: float) -
     false, changed = first != truth, first != second
     if not changed.any():
         return None
-    return worst(_told(law, truth, first, second, false & changed), [_oftener(truth, false, changed)], error)
+    return worst(_second_is_true(law, truth, first, second, false & changed), [_oftener(truth, false, changed)], error)
 
 
-def _told(law: Law, truth: Codes, first: Codes, second: Codes, chosen: Flags) -> Sum:
+def _second_is_true(law: Law, truth: Codes, first: Codes, second: Codes, chosen: Flags) -> Sum:
     """How often the second value is the true one."""
     draw = law.draw[0]
     x, y = truth[chosen], first[chosen]
@@ -44,8 +44,8 @@ def _told(law: Law, truth: Codes, first: Codes, second: Codes, chosen: Flags) ->
 def _oftener(truth: Codes, false: Flags, changed: Flags) -> Sum:
     """How many of those who are published differently had a false value first: hypergeometric among the people of each true value, at most."""
     people, lied, moved, both = (
-        np.bincount(truth, weights=each).astype(np.float64)
-        for each in (np.ones(len(truth)), false, changed, false & changed)
+        np.bincount(truth, weights=weights).astype(np.float64)
+        for weights in (np.ones(len(truth)), false, changed, false & changed)
     )
     mean = lied * moved / np.maximum(people, 1)
     variance = mean * (people - lied) * (people - moved) / np.maximum(people * (people - 1), 1)

@@ -21,8 +21,8 @@ from scumble.spec.spec import DEFAULT, Spec
 
 def examined_as(spec: Spec, table: Source) -> tuple[Spec, list[str]]:
     """The spec with a target that gives a retention, and what was taken for granted where it says none."""
-    plain, told = assumed(spec.model_copy(update={"mechanism": DEFAULT, "settings": {}}), table)
-    return spec.model_copy(update={"privacy": plain.privacy}), told
+    plain, assumptions = assumed(spec.model_copy(update={"mechanism": DEFAULT, "settings": {}}), table)
+    return spec.model_copy(update={"privacy": plain.privacy}), assumptions
 
 
 def examine_table(table: Source, spec: Spec, lam: Any = None, delta: Any = None) -> list[Examined]:
@@ -32,11 +32,11 @@ def examine_table(table: Source, spec: Spec, lam: Any = None, delta: Any = None)
     settings = spec.settings_as(Settings) if sampling else Settings.model_validate({})
     lam = lam if lam is not None else settings.lam if sampling else LAMBDA
     delta = delta if delta is not None else settings.delta if sampling else DELTA
-    found = profile(table, spec)
+    counts = profile(table, spec)
     public = {name: spec.columns[name].coarsen for name in spec.published if name not in spec.sensitive}
-    sharing = sum(spec.columns[name].privacy is None for name in found.domains)
+    sharing = sum(spec.columns[name].privacy is None for name in counts.domains)
     results = []
-    for name, domain in found.domains.items():
+    for name, domain in counts.domains.items():
         own = spec.columns[name].privacy
         channel = (own or spec.privacy).channel(domain.size, 1 if own else sharing)
         retain = float(Coins.of(channel).channel().retain)

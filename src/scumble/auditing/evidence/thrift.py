@@ -22,13 +22,13 @@ class Reader:
 
     def struct(self) -> Struct:
         """One structure."""
-        found: Struct = {}
+        fields: Struct = {}
         field = 0
         while (head := self._byte()) != STOP:
             field = field + (head >> 4) if head >> 4 else self._signed()
             kind = head & 15
-            found[field] = kind == TRUE if kind in (TRUE, FALSE) else self._value(kind)
-        return found
+            fields[field] = kind == TRUE if kind in (TRUE, FALSE) else self._value(kind)
+        return fields
 
     def _value(self, kind: int) -> Any:
         if kind in (TRUE, FALSE, BYTE):

@@ -43,12 +43,12 @@ class _TooManyError(Exception):
 def coded_tuples(files: Sequence[Path], names: Sequence[str], least: int) -> tuple[pa.Table, Counts] | None:
     """The tuples that occur at least that often, in the order of their codes, and how often; None where the engine has to count."""
     try:
-        found = files_at(files)
-        kinds = {field.name: field.type for field in found[0].footer.schema.to_arrow_schema()}
+        paths = files_at(files)
+        kinds = {field.name: field.type for field in paths[0].footer.schema.to_arrow_schema()}
         if not all(_worded(kinds[n]) or _whole(kinds[n]) for n in names):
             return None
         columns = [_Words(n, kinds[n]) if _worded(kinds[n]) else _Numbers(n, kinds[n]) for n in names]
-        box = _over_files(found, columns)
+        box = _over_files(paths, columns)
     except (_TooManyError, KeyError, OSError, UnicodeDecodeError, pa.ArrowException):
         return None
     if box is None:
@@ -163,19 +163,19 @@ def _over_files(files: Sequence[File], columns: Sequence[_Words | _Numbers]) -> 
 
 def _together(metadata: pq.FileMetaData, columns: int) -> list[list[int]]:
     """Row groups that are counted together."""
-    found: list[list[int]] = []
+    sets: list[list[int]] = []
     held = AT_ONCE
     for place in range(metadata.num_row_groups):
         values = metadata.row_group(place).num_rows * columns
         if values > LARGEST:
             raise _TooManyError
         if values and held + values > AT_ONCE:
-            found.append([])
+            sets.append([])
             held = 0
         if values:
-            found[-1].append(place)
+            sets[-1].append(place)
             held += values
-    return found
+    return sets
 
 
 def _box(task: Task, columns: Sequence[_Words | _Numbers]) -> _Box:

@@ -24,9 +24,9 @@ COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Betw
 def refusal(error: Exception, connection: duckdb.DuckDBPyConnection, statement: exp.Expression) -> QueryError:
     """The error to raise: about the first part of the statement that does not fit its column, or what the engine says."""
     held = _held(connection, {table.name for table in statement.find_all(exp.Table) if table.name})
-    told = next((each for node in statement.walk() if (each := _misfit(node, held)) is not None), None)
+    sentence = next((misfit for node in statement.walk() if (misfit := _misfit(node, held)) is not None), None)
     said = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", str(error).splitlines()[0])
-    return QueryError(told or f"the question cannot be computed: {said}")
+    return QueryError(sentence or f"the question cannot be computed: {said}")
 
 
 def _held(connection: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> dict[str, str]:
@@ -34,10 +34,10 @@ def _held(connection: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> dict[
     held: dict[str, str] = {}
     for table in sorted(tables):
         try:
-            found = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
+            rows = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
         except duckdb.CatalogException:
             continue
-        held |= {name: _kind(kind) for name, kind, *_ in found}
+        held |= {name: _kind(kind) for name, kind, *_ in rows}
     return held
 
 
@@ -47,7 +47,7 @@ def _kind(engine_type: str) -> str:
 
 def _misfit(node: exp.Expression, held: Mapping[str, str]) -> str | None:
     """What is wrong with one part of a question, if anything."""
-    column = next((each for each in _operands(node) if isinstance(each, exp.Column)), None)
+    column = next((operand for operand in _operands(node) if isinstance(operand, exp.Column)), None)
     kind = held.get(column.name) if column is not None else None
     if column is None or kind is None:
         return None
@@ -56,14 +56,16 @@ def _misfit(node: exp.Expression, held: Mapping[str, str]) -> str | None:
     if isinstance(node, exp.Sum | exp.Avg | exp.Cast) and kind == "text":
         return f"column {column.name!r} holds text, not numbers, so that it cannot be summed, averaged or cast"
     if isinstance(node, COMPARING):
-        return next((_told(column.name, kind, each) for each in _operands(node) if not _fits(each, kind)), None)
+        return next(
+            (_sentence(column.name, kind, operand) for operand in _operands(node) if not _fits(operand, kind)), None
+        )
     return None
 
 
 def _operands(node: exp.Expression) -> Iterator[exp.Expression]:
     """What a part of a question is made of, without signs and brackets."""
-    for each in node.iter_expressions():
-        yield each.this if isinstance(each, exp.Neg | exp.Paren) else each
+    for operand in node.iter_expressions():
+        yield operand.this if isinstance(operand, exp.Neg | exp.Paren) else operand
 
 
 def _fits(value: exp.Expression, kind: str) -> bool:
@@ -82,7 +84,7 @@ def _reads(how: Any, text: str) -> bool:
     return True
 
 
-def _told(name: str, kind: str, value: exp.Expression) -> str:
+def _sentence(name: str, kind: str, value: exp.Expression) -> str:
     if kind == "text":
         return f"column {name!r} holds text, and {value.this} is a number; write it in quotes, '{value.this}'"
     remedy = "write a number" if kind == "numbers" else "write a date as '2026-01-31'"

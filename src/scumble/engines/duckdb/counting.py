@@ -22,8 +22,8 @@ def count_tuples(source: Sequence[Path] | pa.RecordBatchReader, names: Sequence[
 
     Their order is the engine's and means nothing. Parquet files of few words and small numbers are counted by their codes (coded.py).
     """
-    if not isinstance(source, pa.RecordBatchReader) and (found := coded_tuples(source, names, least)) is not None:
-        return found[0].append_column(COUNT, pa.array(found[1]))
+    if not isinstance(source, pa.RecordBatchReader) and (coded := coded_tuples(source, names, least)) is not None:
+        return coded[0].append_column(COUNT, pa.array(coded[1]))
     return _counted(source, names, f"HAVING COUNT(*) >= {least}", "the tuples cannot be counted")
 
 
@@ -70,5 +70,5 @@ def rare_tuples(files: Sequence[Path], names: Sequence[str], k: int) -> tuple[in
 def _over_counts(asked: str, files: Sequence[Path], names: Sequence[str]) -> tuple[Any, ...]:
     with connect(files) as connection:
         counted = f"SELECT COUNT(*) AS n FROM {parquet(files)} GROUP BY {listed(names)}"
-        found: tuple[Any, ...] = connection.sql(f"SELECT {asked} FROM ({counted})").fetchall()[0]
-    return found
+        over_counts: tuple[Any, ...] = connection.sql(f"SELECT {asked} FROM ({counted})").fetchall()[0]
+    return over_counts

@@ -23,12 +23,12 @@ class CsvFile:
         self._shape |= {"skiprows": 0, "auto_detect": False}
         self._shape["hive_partitioning"] = False  # the columns are those of the file, whatever its folders are called
         try:
-            self._found = self._look(separator, ".")
+            self._options = self._look(separator, ".")
             if separator != "," and decimal_commas(self._relation(), path, words):
-                self._found = self._look(separator, ",")
+                self._options = self._look(separator, ",")
         except duckdb.InvalidInputException:
             # the detection of types does not say which line is wrong; plain reading does
-            self._found = {"columns": dict.fromkeys(names, "VARCHAR")}
+            self._options = {"columns": dict.fromkeys(names, "VARCHAR")}
             self._relation().aggregate("COUNT(*)").fetchall()
             raise
 
@@ -41,7 +41,7 @@ class CsvFile:
         return self._relation().project(listed(columns)).to_arrow_reader(rows)
 
     def _relation(self) -> duckdb.DuckDBPyRelation:
-        return connect([self._path]).read_csv(literal(self._path), **self._shape, **self._found)
+        return connect([self._path]).read_csv(literal(self._path), **self._shape, **self._options)
 
     def _look(self, separator: str, decimal: str) -> dict[str, Any]:
         """The types of the columns, and how dates and numbers are written."""
@@ -53,6 +53,9 @@ class CsvFile:
         )
         with connect([self._path]) as connection:
             ((columns, dates, times),) = connection.sql(look).fetchall()
-        found: dict[str, Any] = {"columns": {column["name"]: column["type"] for column in columns}, "decimal": decimal}
+        options: dict[str, Any] = {
+            "columns": {column["name"]: column["type"] for column in columns},
+            "decimal": decimal,
+        }
         written = {"date_format": dates, "timestamp_format": times}
-        return found | {key: each for key, each in written.items() if each}
+        return options | {key: text for key, text in written.items() if text}

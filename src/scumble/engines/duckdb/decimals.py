@@ -28,20 +28,20 @@ def decimal_commas(relation: duckdb.DuckDBPyRelation, path: Path, text: Sequence
     """Whether numbers have decimal commas; `text` names the columns that are to stay text."""
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
     seen = [_seen(relation, name) for name, kind in kinds.items() if kind == "VARCHAR" and name not in text]
-    found = [each for each in seen if each is not None]
-    if not found:
+    styles = [style for style in seen if style is not None]
+    if not styles:
         return False
-    told, pointed = found[0], next((name for name, kind in kinds.items() if kind == "DOUBLE"), None)
-    grouped = next((each for each in found if each.points), None)
+    first, pointed = styles[0], next((name for name, kind in kinds.items() if kind == "DOUBLE"), None)
+    grouped = next((style for style in styles if style.points), None)
     if grouped is not None:
         problem = f"column {grouped.name!r} has numbers with decimal commas and points between thousands; write them without the points"
         raise TableError(f"{path.name}: {problem}, or read the column as text (--text {grouped.name})")
     if pointed is not None:
-        problem = f"numbers have decimal commas ({told.example!r} in {told.name!r}) and decimal points (in {pointed!r}); write all of them alike"
-        raise TableError(f"{path.name}: {problem}, or read the column as text (--text {told.name})")
-    if all(each.thousands for each in found):
-        problem = f"{told.example!r} in column {told.name!r} may have a decimal comma, or one between thousands; write it with a decimal point, or without the comma"
-        raise TableError(f"{path.name}: {problem}, or read the column as text (--text {told.name})")
+        problem = f"numbers have decimal commas ({first.example!r} in {first.name!r}) and decimal points (in {pointed!r}); write all of them alike"
+        raise TableError(f"{path.name}: {problem}, or read the column as text (--text {first.name})")
+    if all(style.thousands for style in styles):
+        problem = f"{first.example!r} in column {first.name!r} may have a decimal comma, or one between thousands; write it with a decimal point, or without the comma"
+        raise TableError(f"{path.name}: {problem}, or read the column as text (--text {first.name})")
     return True
 
 

@@ -20,8 +20,8 @@ def _marked(statement: exp.Expression) -> list[exp.Case]:
 
 
 def _looked_up(case: exp.Case) -> exp.Expression:
-    words = exp.Array(expressions=[each.this.copy() for each in case.args["ifs"]])
-    numbers = exp.Array(expressions=[each.args["true"].copy() for each in case.args["ifs"]])
-    found = exp.func("LIST_EXTRACT", numbers, exp.func("LIST_POSITION", words, case.this.copy()))
+    words = exp.Array(expressions=[arg.this.copy() for arg in case.args["ifs"]])
+    numbers = exp.Array(expressions=[arg.args["true"].copy() for arg in case.args["ifs"]])
+    number = exp.func("LIST_EXTRACT", numbers, exp.func("LIST_POSITION", words, case.this.copy()))
     default = case.args.get("default")
-    return exp.Coalesce(this=found, expressions=[default.copy()]) if default is not None else found
+    return exp.Coalesce(this=number, expressions=[default.copy()]) if default is not None else number

@@ -34,11 +34,11 @@ Places = npt.NDArray[np.unsignedinteger]
 def tally(files: Sequence[Path], axes: Sequence[Axis]) -> Counts | None:
     """The counts, in the order of the axes; None where a statement is the better way, or the one that says what is wrong with a file."""
     cells = int(np.prod([axis.count for axis in axes], dtype=object))
-    told = [axis for axis in axes if axis.count > 1]
-    if len(told) < 2 or cells > MOST_CELLS or not all(_quick(axis) for axis in told):
+    several = [axis for axis in axes if axis.count > 1]
+    if len(several) < 2 or cells > MOST_CELLS or not all(_quick(axis) for axis in several):
         return None
     columns, unit = list[_Column](), cells
-    for axis in told:
+    for axis in several:
         unit //= axis.count
         columns.append(_column(axis, (axis.cells * unit).astype(np.min_scalar_type(cells - 1))))
     try:

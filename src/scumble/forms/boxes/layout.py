@@ -70,18 +70,18 @@ def combined(sides: Sequence[Side], laid: Sequence[Laid]) -> tuple[Places, pa.Ta
 
     The table has the columns `scumble id` and `scumble f` beside those of the sides.
     """
-    box, first = _numbered([each.box for each in laid])
+    box, first = _numbered([laid_side.box for laid_side in laid])
     ids, shares = np.arange(len(first)), np.ones(len(first))
     places: list[Places] = []
-    for each in laid:
-        own = each.box[first][ids]
-        length = each.length[own]
+    for laid_side in laid:
+        own = laid_side.box[first][ids]
+        length = laid_side.length[own]
         repeated = np.repeat(np.arange(len(ids)), length)
         places = [place[repeated] for place in places]
-        places.append(np.repeat(each.start[own], length) + _steps(length))
+        places.append(np.repeat(laid_side.start[own], length) + _steps(length))
         ids, shares = ids[repeated], (shares / np.maximum(length, 1))[repeated]
     named = zip(sides, laid, places, strict=True)
-    values = {side.name: each.values.take(pa.array(place)) for side, each, place in named}
+    values = {side.name: laid_side.values.take(pa.array(place)) for side, laid_side, place in named}
     return box, pa.table({"scumble id": ids, "scumble f": shares, **values})
 
 
@@ -94,8 +94,8 @@ def _codes(values: pa.Array) -> Places:
 def _numbered(codes: Sequence[Places]) -> tuple[Places, Places]:
     """The number of each combination of codes, and where it is first found."""
     whole = np.zeros(len(codes[0]), dtype=np.int64)
-    for each in codes:
-        _, whole = np.unique(whole * (int(each.max(initial=0)) + 1) + each, return_inverse=True)
+    for code in codes:
+        _, whole = np.unique(whole * (int(code.max(initial=0)) + 1) + code, return_inverse=True)
     _, first, number = np.unique(whole, return_index=True, return_inverse=True)
     return number.astype(np.int64), first.astype(np.int64)
 
@@ -113,9 +113,7 @@ def _range(kind: str, low: pa.Array, high: pa.Array) -> tuple[Places, pa.Array]:
     """The middles of equal parts of each range: all of its values, where they are whole and not too many; a missing one is missing."""
     missing = np.asarray(pc.or_(low.is_null(), high.is_null()).to_numpy(zero_copy_only=False))
     whole, plain = "int" in kind or kind.startswith("date"), _plain_type(kind)
-    a, b = (
-        np.asarray(each.cast(plain).fill_null(0).to_numpy(zero_copy_only=False)) for each in _plain(kind, low, high)
-    )
+    a, b = (np.asarray(end.cast(plain).fill_null(0).to_numpy(zero_copy_only=False)) for end in _plain(kind, low, high))
     span = (b.astype(np.uint64) - a.astype(np.uint64) if plain != pa.float64() else b - a).astype(np.float64)
     width = span + 1 if whole else span
     length = np.minimum(width, POINTS) if whole else np.where(span == 0, 1, POINTS)
@@ -135,9 +133,9 @@ def _plain_type(kind: str) -> pa.DataType:
 def _plain(kind: str, *ends: pa.Array) -> list[pa.Array]:
     """Days, microseconds, or the numbers themselves."""
     if kind.startswith("date"):
-        return [each.cast(pa.date32()).cast(pa.int32()) for each in ends]
+        return [end.cast(pa.date32()).cast(pa.int32()) for end in ends]
     if kind.startswith("timestamp"):
-        return [each.cast(pa.timestamp("us", each.type.tz), safe=False).cast(pa.int64()) for each in ends]
+        return [end.cast(pa.timestamp("us", end.type.tz), safe=False).cast(pa.int64()) for end in ends]
     return list(ends)
 
 

@@ -35,11 +35,11 @@ def boxes_of(release: Opened) -> Boxes:
     manifest = release.manifest
     highs = {column.of: column.name for column in manifest.columns if column.role == "high"}
     sides = []
-    for each in manifest.columns:
-        if each.role == "set":
-            sides.append(Side(each.name, [each.name], each.type))
-        elif each.role == "low" and each.of is not None and each.of in highs:
-            sides.append(Side(each.of, [each.name, highs[each.of]], each.type))
+    for described in manifest.columns:
+        if described.role == "set":
+            sides.append(Side(described.name, [described.name], described.type))
+        elif described.role == "low" and described.of is not None and described.of in highs:
+            sides.append(Side(described.of, [described.name, highs[described.of]], described.type))
     size = manifest.role("size")
     if size is None or len(manifest.sensitive) != 1:
         raise ReleaseError(
@@ -53,8 +53,8 @@ def prepared(release: Opened, boxes: Boxes) -> tuple[pa.Table, dict[str, Laid]]:
     """The published value y and the size s of each box, and its sides laid out, once for all questions."""
     if "boxes" not in release.prepared:
         names = [name for side in boxes.sides for name in side.columns]
-        found = {f"c{i}": column(name) for i, name in enumerate(names)}
-        read = release.engine.run(select({**found, "y": column(boxes.name), "s": column(boxes.size)}, TABLE))
+        outputs = {f"c{i}": column(name) for i, name in enumerate(names)}
+        read = release.engine.run(select({**outputs, "y": column(boxes.name), "s": column(boxes.size)}, TABLE))
         sides = pa.table({name: read.column(f"c{i}") for i, name in enumerate(names)})
         laid = {side.name: Laid.of(side, sides) for side in boxes.sides}
         release.prepared["boxes"] = (read.select(["y", "s"]), laid)

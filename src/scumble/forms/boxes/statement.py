@@ -29,8 +29,8 @@ class Part:
 
     def shares(self, place: int) -> exp.Select:
         """For each combination of sides and each group the share f of their values that satisfies the conditions."""
-        found = {"id": column("scumble id"), **self.keys, "f": total(column("scumble f"))}
-        return select(found, LAID.format(place), self.conditions, 1 + len(self.keys))
+        shares = {"id": column("scumble id"), **self.keys, "f": total(column("scumble f"))}
+        return select(shares, LAID.format(place), self.conditions, 1 + len(self.keys))
 
 
 def box_sums(engine: Engine, boxes: pa.Table, laid: dict[str, Laid], parts: Sequence[Part]) -> pa.Table:
@@ -52,13 +52,13 @@ def box_sums(engine: Engine, boxes: pa.Table, laid: dict[str, Laid], parts: Sequ
 def _statement(parts: Sequence[Part]) -> exp.Select:
     shares = [column("f", f"part{i}") for i in range(len(parts))]
     keys = {name: column(name, f"part{i}") for i, part in enumerate(parts) for name in part.keys}
-    found = {
+    outputs = {
         **keys,
         "y": column("y", "boxes"),
         "s": double(column("s", "boxes")),
         "f": product([double(number(1)), *shares]),
     }
-    lines = select(found, table(BOXES, "boxes"))
+    lines = select(outputs, table(BOXES, "boxes"))
     for i, part in enumerate(parts):
         same = exp.EQ(this=column(f"p{i}", "boxes"), expression=column("id", f"part{i}"))
         lines = lines.join(part.shares(i).subquery(f"part{i}"), on=same)

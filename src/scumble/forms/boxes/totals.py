@@ -65,8 +65,8 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     reach = NormalDist().inv_cdf(0.5 + share / 2) * se
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "boxes") for a in query.aggregates]
     names = [output.name for output in query.outputs]
-    found = Estimates(names, cell_columns(query, [a + b for a, b in cells]), estimates, share, [])
-    return Answer(found, lambda shown: [NOTE] if public else [])
+    result = Estimates(names, cell_columns(query, [a + b for a, b in cells]), estimates, share, [])
+    return Answer(result, lambda shown: [NOTE] if public else [])
 
 
 def _demand_apart(query: Query, name: str) -> None:
@@ -85,7 +85,7 @@ def _split(query: Query, boxes: Boxes) -> tuple[tuple[Keys, list[Any]], list[Par
         own = {key: e for key, e in keys.items() if named([e]) <= names}
         return own, [c for c in conditions if named([c]) <= names]
 
-    public = [named([each]) for each in [*keys.values(), *conditions] if named([each]) - {boxes.name}]
+    public = [named([expression]) for expression in [*keys.values(), *conditions] if named([expression]) - {boxes.name}]
     parts = []
     for names in _connected(public):
         own, conditions_of = about(names)
@@ -99,11 +99,11 @@ def _connected(sets: Sequence[set[str]]) -> list[set[str]]:
     >>> [sorted(each) for each in _connected([{"a"}, {"b", "c"}, {"c", "a"}, {"d"}])]
     [['a', 'b', 'c'], ['d']]
     """
-    found: list[set[str]] = []
-    for each in sets:
-        touched = [other for other in found if other & each]
-        found = [set().union(each, *touched), *(other for other in found if other not in touched)]
-    return found[::-1]
+    parts: list[set[str]] = []
+    for names in sets:
+        touched = [other for other in parts if other & names]
+        parts = [set().union(names, *touched), *(other for other in parts if other not in touched)]
+    return parts[::-1]
 
 
 def _weights(boxes: Boxes, engine: Engine, keys: Keys, conditions: Sequence[Any]) -> dict[Cell, Vector]:
@@ -114,12 +114,12 @@ def _weights(boxes: Boxes, engine: Engine, keys: Keys, conditions: Sequence[Any]
     domain = pa.table({boxes.name: values, place: np.arange(len(values))})
     with registered(engine, {DOMAIN: domain}):
         counts = cell_counts(engine, {**keys, place: column(place)}, conditions, DOMAIN)
-    found: dict[Cell, Vector] = {}
+    weights: dict[Cell, Vector] = {}
     for (*cell, (_, code)), count in counts.items():
-        found.setdefault(tuple(cell), np.zeros(len(values)))[code] = count
+        weights.setdefault(tuple(cell), np.zeros(len(values)))[code] = count
     if not keys:
-        found.setdefault((), np.zeros(len(values)))
-    return {cell: boxes.channel.weights(h) for cell, h in found.items()}
+        weights.setdefault((), np.zeros(len(values)))
+    return {cell: boxes.channel.weights(h) for cell, h in weights.items()}
 
 
 def _least_variance(channel: Channel, phi: Vector) -> float:
@@ -155,11 +155,11 @@ class Sums:
 
 def _by_cell(lines: pa.Table, keys: Sequence[str], boxes: Boxes) -> dict[Cell, Sums]:
     """The sums of each public group."""
-    found: dict[Cell, Sums] = {}
+    sums: dict[Cell, Sums] = {}
     codes = boxes.domain.encode(lines.column("y").combine_chunks(), boxes.name)
     for code, line in zip(codes.tolist(), lines.to_pylist(), strict=True):
         cell = tuple((name, line[name]) for name in keys)
-        found.setdefault(cell, Sums(boxes.domain.size)).add(code, line)
+        sums.setdefault(cell, Sums(boxes.domain.size)).add(code, line)
     if not keys:
-        found.setdefault((), Sums(boxes.domain.size))
-    return found
+        sums.setdefault((), Sums(boxes.domain.size))
+    return sums

@@ -35,5 +35,5 @@ def _buckets(folder: Path, record: BucketsRecord) -> Check:
     if not np.array_equal(np.bincount(bucket, weights=count, minlength=len(size)), size):
         return "buckets", False, "a bucket has more rows than values, or fewer"
     share = float((count / size[bucket]).max())
-    told = f"the largest share of a value in one of {len(size):,} buckets is {at_most_share(share)}, l = {record.diversity}"
-    return "buckets", share * record.diversity <= 1 + 1e-9, told
+    sentence = f"the largest share of a value in one of {len(size):,} buckets is {at_most_share(share)}, l = {record.diversity}"
+    return "buckets", share * record.diversity <= 1 + 1e-9, sentence

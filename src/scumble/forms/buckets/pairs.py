@@ -53,8 +53,12 @@ def sums(columns: Sequence[str], keys: Keys, where: exp.Expression | None) -> ex
     dealt = exp.Add(this=dealt, expression=_over(product([t, t]), exp.paren(product([n, n]))))
     others = exp.Sub(this=n.copy(), expression=number(1))
     divisor = either(exp.GT(this=n.copy(), expression=number(2)), others, number(1))
-    found = {**{name: r[name] for name in keys}, "v": total(_over(t, n)), "s": total(_over(exp.paren(dealt), divisor))}
-    joined = select(found, of_rows.subquery("r")).join(
+    outputs = {
+        **{name: r[name] for name in keys},
+        "v": total(_over(t, n)),
+        "s": total(_over(exp.paren(dealt), divisor)),
+    }
+    joined = select(outputs, of_rows.subquery("r")).join(
         of_values.subquery("c"), on=same((r[name], c[name]) for name in names)
     )
     joined = joined.group_by(*(number(i + 1) for i in range(len(keys)))) if keys else joined
@@ -81,9 +85,9 @@ def _values(names: Sequence[str]) -> exp.Select:
     return _by([*names, "v"], {"t": double(count()), "c": _any("c")}, table("hit"))
 
 
-def _by(names: Sequence[str], found: dict[str, exp.Expression], source: exp.Expression) -> exp.Select:
+def _by(names: Sequence[str], outputs: dict[str, exp.Expression], source: exp.Expression) -> exp.Select:
     inner = source.subquery("x") if isinstance(source, exp.Select) else source
-    return select({**_plain(names), **found}, inner, (), len(names))
+    return select({**_plain(names), **outputs}, inner, (), len(names))
 
 
 def _any(name: str) -> exp.Expression:

@@ -36,10 +36,10 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     demand_counts(query, release.manifest.mechanism)
     prepare(release)
     keys = keys_of(query)
-    found = ordered(release.engine.run(sums(columns(release), keys, query.where)), list(keys))
-    value, variance = (np.nan_to_num(found.column(n).to_numpy().astype(np.float64)) for n in ("v", "s"))
+    table = ordered(release.engine.run(sums(columns(release), keys, query.where)), list(keys))
+    value, variance = (np.nan_to_num(table.column(n).to_numpy().astype(np.float64)) for n in ("v", "s"))
     se = np.sqrt(np.where(variance > 1e-9 * (1 + value), variance, 0))
     reach = NormalDist().inv_cdf(0.5 + share / 2) * se
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "buckets") for a in query.aggregates]
     names = [output.name for output in query.outputs]
-    return Answer(Estimates(names, line_columns(query, found), estimates, share, []), lambda shown: [NOTE])
+    return Answer(Estimates(names, line_columns(query, table), estimates, share, []), lambda shown: [NOTE])

@@ -88,9 +88,9 @@ def _counts(engine: Engine, public: Part, hidden: Part) -> tuple[dict[Cell, int]
     hit = exp.and_(*hidden[1]) if hidden[1] else exp.true()
     keys = {**public[0], **{name: either(hit, e) for name, e in hidden[0].items()}}
     flag = either(hit, number(1), number(0))
-    found = engine.run(select({**keys, "h": flag, "n": count()}, TABLE, public[1], len(keys) + 1))
+    table = engine.run(select({**keys, "h": flag, "n": count()}, TABLE, public[1], len(keys) + 1))
     rows, hits = dict[Cell, int](), dict[Cell, int]()
-    for line in ordered(found, list(keys)).to_pylist():
+    for line in ordered(table, list(keys)).to_pylist():
         cell = cell_of(line, public[0])
         rows[cell] = rows.get(cell, 0) + line["n"]
         if line["h"]:

@@ -63,10 +63,10 @@ def _sums(manifest: "Manifest") -> str:
 def _sampled(manifest: "Manifest", record: RowsRecord) -> str:
     if record.sampling is None:
         return ""
-    told = (
+    sentence = (
         "`weight` of the original table" if manifest.role("weight") else "of its `copies`, and the copies are one draw"
     )
     return (
-        f"Of large groups a sample of about {record.sampling.least} rows or more was taken; each published row stands for {told}. "
+        f"Of large groups a sample of about {record.sampling.least} rows or more was taken; each published row stands for {sentence}. "
         "Sampling adds a little to the standard error (scumble counts it).\n\n"
     )

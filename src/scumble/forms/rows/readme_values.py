@@ -62,7 +62,7 @@ def _lines(column: "ColumnRecord", domain: Domain) -> list[str]:
     if not plain or domain.size * len(column.records) > MOST_LINES:
         return []
     values, inside = domain.values.to_pylist(), _inside(domain)
-    found = []
+    lines = []
     for number, record in enumerate(column.records):
         channel = record.channel(domain.size)
         try:
@@ -70,8 +70,8 @@ def _lines(column: "ColumnRecord", domain: Domain) -> list[str]:
         except NotEstimable:
             return []
         shown = np.flatnonzero(channel.replace)
-        found += [f"({number}, {_literal(values[i])}, {double(weights[i])})" for i in shown]
-    return found
+        lines += [f"({number}, {_literal(values[i])}, {double(weights[i])})" for i in shown]
+    return lines
 
 
 def _inside(domain: Domain) -> npt.NDArray[np.float64]:

@@ -60,7 +60,7 @@ def _domains(release: Opened) -> dict[str, Domain]:
 
 
 def _estimated(record: TupleSetRecord, cells: Sequence[Cell], sizes: Sequence[float], seen: dict[Cell, int]) -> Any:
-    found = [
+    totals = [
         estimate(record.alpha, record.beta, seen.get(cell, 0), size) for cell, size in zip(cells, sizes, strict=True)
     ]
-    return np.array(found, dtype=np.float64).reshape(-1, 2).T
+    return np.array(totals, dtype=np.float64).reshape(-1, 2).T

@@ -17,8 +17,8 @@ def checks(folder: Path, manifest: "Manifest") -> list[Check]:
     record = manifest.form
     assert isinstance(record, TuplesRecord)
     tables = _tables(manifest, record)
-    found = [columns_check(folder, manifest, tables)]
-    return found if record.k is None else [*found, _crowds(folder, tables, record.k, record.transactions)]
+    results = [columns_check(folder, manifest, tables)]
+    return results if record.k is None else [*results, _crowds(folder, tables, record.k, record.transactions)]
 
 
 def _tables(manifest: "Manifest", record: TuplesRecord) -> Tables:

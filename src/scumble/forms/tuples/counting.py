@@ -59,34 +59,34 @@ class CountedTuples:
     ) -> list[tuple[pa.DataType, Any, Any]]:
         """The type of each value, and its least and most in the tuples that match."""
         asked = {f"{name}{i}": way(this=v.copy()) for i, v in enumerate(values) for name, way in _ENDS.items()}
-        found = self.engine.run(select(asked, self.table, [where] if where is not None else []))
-        pairs = [(found.column(f"low{i}"), found.column(f"high{i}")) for i in range(len(values))]
+        lines = self.engine.run(select(asked, self.table, [where] if where is not None else []))
+        pairs = [(lines.column(f"low{i}"), lines.column(f"high{i}")) for i in range(len(values))]
         return [(low.type, low[0].as_py(), high[0].as_py()) for low, high in pairs]
 
     def ends_among(
         self, value: exp.Expression, where: exp.Expression | None, among: Mapping[str, pa.Array]
     ) -> Span | None:
         """The least and the most of a value for all combinations of what columns can be; nothing where there is none."""
-        tables = {DECLARED.format(i): pa.table({name: each}) for i, (name, each) in enumerate(among.items())}
+        tables = {DECLARED.format(i): pa.table({name: values}) for i, (name, values) in enumerate(among.items())}
         asked = {name: way(this=double(value)) for name, way in _ENDS.items()}
         first, *others = tables
         statement = select(asked, first, [where] if where is not None else [])
         for other in others:
             statement = statement.join(table(other), join_type="CROSS")
         with registered(self.engine, tables):
-            (found,) = self.engine.run(statement).to_pylist()
-        return None if found["low"] is None else (found["low"], found["high"])
+            (line,) = self.engine.run(statement).to_pylist()
+        return None if line["low"] is None else (line["low"], line["high"])
 
     def constants(self, values: Sequence[exp.Expression]) -> list[float]:
         """The numbers that expressions without columns are; those that are missing left out."""
         asked = exp.select(*(exp.alias_(double(value), f"c{i}") for i, value in enumerate(values)))
-        (found,) = self.engine.run(asked).to_pylist()
-        return [each for each in found.values() if each is not None]
+        (line,) = self.engine.run(asked).to_pylist()
+        return [value for value in line.values() if value is not None]
 
     def is_truth(self, value: exp.Expression) -> bool:
         """Whether a value is true, false or missing."""
-        found = self.engine.run(select({"v": value}, self.table).limit(exp.Literal.number(0)))
-        return bool(pa.types.is_boolean(found.schema.field("v").type))
+        empty = self.engine.run(select({"v": value}, self.table).limit(exp.Literal.number(0)))
+        return bool(pa.types.is_boolean(empty.schema.field("v").type))
 
 
 _ENDS: dict[str, type[exp.AggFunc]] = {"low": exp.Min, "high": exp.Max}
@@ -113,15 +113,15 @@ def pairs_of(engine: Engine, parts: Mapping[str, Sequence[Any]], roles: Mapping[
     """The pairs of each pattern of transactions; an item that is in several tables is taken from the first that has it."""
     names = [roles[role] for role in ("item", "value", "pattern") if role in roles]
     taken: set[Any] = set()
-    found = []
+    tables = []
     for place, (part, items) in enumerate(parts.items()):
         own = [item for item in items if item not in taken]
         taken |= set(own)
         pairs = tuples_of(engine, part, names)
         known = pa.array(own).cast(pairs.schema.field(roles["item"]).type)
         pairs = pairs.filter(pc.is_in(pairs.column(roles["item"]), value_set=known, skip_nulls=True))
-        found.append(_numbered(pairs, place, roles["pattern"]))
-    return pa.concat_tables(found)
+        tables.append(_numbered(pairs, place, roles["pattern"]))
+    return pa.concat_tables(tables)
 
 
 def _numbered(pairs: pa.Table, place: int, pattern: str) -> pa.Table:

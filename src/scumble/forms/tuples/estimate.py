@@ -39,16 +39,16 @@ class Known:
 def estimate(aggregate: Aggregate, sums: Sums, span: Span | None, known: Known) -> Estimate:
     """One aggregate; span is what its values can be in suppressed rows, where that is public."""
     average = aggregate.kind == "avg"
-    found = _average(aggregate.name, sums, known) if average else _sum(aggregate.name, sums, known)
+    result = _average(aggregate.name, sums, known) if average else _sum(aggregate.name, sums, known)
     bounds = _bounds(average, sums, span, known)
-    e = found
+    e = result
     if known.noise is None:
         least, most = (e.value, e.value) if known.every else bounds or _open(average, e.value, span)
         se = e.se if known.every else np.full_like(e.se, np.nan)
-        found = Estimate(e.name, e.value, se, least, most, PUBLISHED)
+        result = Estimate(e.name, e.value, se, least, most, PUBLISHED)
     if bounds is None:
-        return found
-    e = found
+        return result
+    e = result
     if aggregate.kind == "count":  # suppressed rows cannot make it smaller
         return replace(e, bound=np.fmax(bounds[1], e.low))
     return replace(e, bound=np.fmax(bounds[1], e.high), least=np.fmin(bounds[0], e.low))  # it may be that none matches

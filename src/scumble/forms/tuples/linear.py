@@ -60,8 +60,8 @@ class Linear:
         even = np.abs(alike - self.tuples) <= 1e-6 * self.tuples
         whole = np.where(even, np.rint(number), np.minimum(np.floor(number), MANY)).astype(np.int64)
         cases, places = np.unique(np.stack([whole, even], axis=1), axis=0, return_inverse=True)
-        found = [weighted_quantile(noise.rate, int(count), share, bool(same)) for count, same in cases]
-        return np.array(found, np.float64)[places.reshape(-1)]
+        quantiles = [weighted_quantile(noise.rate, int(count), share, bool(same)) for count, same in cases]
+        return np.array(quantiles, np.float64)[places.reshape(-1)]
 
     def reach(self, noise: ClampedCounts | None, share: float) -> Floats:
         """Half the width of the interval; none where counts are exact."""
@@ -75,7 +75,7 @@ def weighted_quantile(rate: float, count: int, share: float, even: bool) -> floa
     """
     if even:
         return quantile(rate, count, share)
-    return max(quantile(rate, each, share, 0.5) for each in (count, count + 1))
+    return max(quantile(rate, rows, share, 0.5) for rows in (count, count + 1))
 
 
 @lru_cache(maxsize=4096)

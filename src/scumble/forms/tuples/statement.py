@@ -33,31 +33,31 @@ class Summed:
             return {f"m{place}": double(count() if several else number(1))}
         missing = exp.Is(this=exp.paren(self.value), expression=exp.null())
         rows = exp.Count(this=self.value.copy()) if several else either(missing, number(0), number(1))
-        found = {f"m{place}": double(rows)}
+        outputs = {f"m{place}": double(rows)}
         if self.middle is None:
-            return found
+            return outputs
         less = exp.Sub(this=double(self.value), expression=number(self.middle))
-        for name, each in (("y", double(self.value)), ("d", less)):
-            found[f"{name}{place}"] = exp.Coalesce(this=total(each) if several else each, expressions=[number(0)])
-        return found
+        for name, value in (("y", double(self.value)), ("d", less)):
+            outputs[f"{name}{place}"] = exp.Coalesce(this=total(value) if several else value, expressions=[number(0)])
+        return outputs
 
     def of_group(self, place: int) -> Columns:
         """Sums over tuples: of d^a m^b as `p` + a + b, of d^a m^b s as `s` + a + b, and those that are named."""
         m, y, d = (column(f"{name}{place}") for name in "myd")
         v, s = column("v"), column("s")
         some = either(exp.GT(this=m.copy(), expression=number(0)), number(1), number(0))
-        found = {"tuples": total(some), "rows": total(m), "count": total(product([m, v]))}
+        outputs = {"tuples": total(some), "rows": total(m), "count": total(product([m, v]))}
         if self.middle is not None:
-            each = exp.Div(this=y.copy(), expression=exp.Nullif(this=m.copy(), expression=number(0)))
-            found |= {"weight": total(y), "sum": total(product([y, v])), "spread": total(product([d, v]))}
-            found |= {"least": exp.Min(this=each), "most": exp.Max(this=each.copy())}
+            mean = exp.Div(this=y.copy(), expression=exp.Nullif(this=m.copy(), expression=number(0)))
+            outputs |= {"weight": total(y), "sum": total(product([y, v])), "spread": total(product([d, v]))}
+            outputs |= {"least": exp.Min(this=mean), "most": exp.Max(this=mean.copy())}
         for power in (2, 4):
             for a in range(power + 1 if self.middle is not None else 1):
                 factors = [d] * a + [m] * (power - a)
-                found[f"p{a}{power - a}"] = total(product(factors))
+                outputs[f"p{a}{power - a}"] = total(product(factors))
                 if power == 2:
-                    found[f"s{a}{power - a}"] = total(product([*factors, s]))
-        return {f"{name}_{place}": double(formula) for name, formula in found.items()}
+                    outputs[f"s{a}{power - a}"] = total(product([*factors, s]))
+        return {f"{name}_{place}": double(formula) for name, formula in outputs.items()}
 
 
 def sums_of(
@@ -69,9 +69,9 @@ def sums_of(
     """
     noise: Columns = {"v": column(NUMBER), "s": column(NOISE)}
     if several:
-        noise = {"id": column(TUPLE), **{name: exp.Max(this=each) for name, each in noise.items()}}
+        noise = {"id": column(TUPLE), **{name: exp.Max(this=term) for name, term in noise.items()}}
     lines = {name: part for i, value in enumerate(values) for name, part in value.of_tuple(i, several).items()}
-    found = {name: part for i, value in enumerate(values) for name, part in value.of_group(i).items()}
+    outputs = {name: part for i, value in enumerate(values) for name, part in value.of_group(i).items()}
     matching = [where] if where is not None else []
     tuples = select({**keys, **noise, **lines}, table, matching, len(keys) + 1 if several else 0)
-    return select({**{name: column(name) for name in keys}, **found}, tuples.subquery("tuples"), (), len(keys))
+    return select({**{name: column(name) for name in keys}, **outputs}, tuples.subquery("tuples"), (), len(keys))

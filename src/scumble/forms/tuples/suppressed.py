@@ -75,5 +75,5 @@ def _average_at(
     top = Moments(beyond * bottom.value + matching.value, matching.variance + beyond**2 * beside.variance)
     rate = np.divide(top.value, bottom.value, out=np.full_like(top.value, beyond), where=bottom.value > 0)
     z: Floats | float = 0.0 if noise is None else (matching + beside.times(rate - beyond)).quantiles(noise, share)
-    found = of_average("", Ratio(top, bottom, beyond * beside.variance), False, z)
-    return sums.middle + found.low, sums.middle + found.high
+    average = of_average("", Ratio(top, bottom, beyond * beside.variance), False, z)
+    return sums.middle + average.low, sums.middle + average.high

@@ -45,13 +45,13 @@ class Counting:
     def of(cls, release: CountedRelease, tables: Sequence[CountedTable], engine: Engine) -> "Counting":
         """Counts the tuples of the tables."""
         if release.transactions is not None:
-            found = pairs_of(engine, {table.place: table.attributes for table in tables}, release.transactions)
+            counted = pairs_of(engine, {table.place: table.attributes for table in tables}, release.transactions)
         else:
-            found = tuples_of(engine, tables[0].place, tables[0].attributes)
+            counted = tuples_of(engine, tables[0].place, tables[0].attributes)
         if release.domains is not None:
-            found = over_domain(found, {name: release.domains[name] for name in tables[0].attributes})
+            counted = over_domain(counted, {name: release.domains[name] for name in tables[0].attributes})
         name = " ".join(["scumble counted", *(table.name for table in tables)])
-        engine.register(name, _rule(release.noise).applied(found))
+        engine.register(name, _rule(release.noise).applied(counted))
         tuples = CountedTuples(engine, name, release.transactions is not None)
         return cls(tuples, _sums_of(tuples.sums({}, None, [Summed()]), Summed(), 0))
 
@@ -75,10 +75,10 @@ def _rule(noise: ClampedCounts | None) -> Rule:
     return Rule(noise.floor, float(values[0]), float(variances[0]), float(variances[1]))
 
 
-def _sums_of(found: pa.Table, of: Summed, place: int) -> Sums:
+def _sums_of(table: pa.Table, of: Summed, place: int) -> Sums:
     """The sums of one value; over no tuples they are 0, and no value is the least."""
-    names = [name for name in found.schema.names if name.endswith(f"_{place}")]
-    sums = {name.rpartition("_")[0]: found.column(name).to_numpy().astype(np.float64) for name in names}
+    names = [name for name in table.schema.names if name.endswith(f"_{place}")]
+    sums = {name.rpartition("_")[0]: table.column(name).to_numpy().astype(np.float64) for name in names}
     return Sums(of, {n: x if n in ("least", "most") else np.nan_to_num(x) for n, x in sums.items()})
 
 
@@ -97,24 +97,24 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     ends = ends_of(query.aggregates, tuples, where)
     values = [summed(a, ends, counted.complete) for a in query.aggregates]
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
-    found = tuples.sums(keys_of(query), where, list(places))
+    sums = tuples.sums(keys_of(query), where, list(places))
     spans = [possible(a, tuples, where, counted.declared, ends) for a in query.aggregates]
     known = _known(counted, counting, share)
     estimates = [
-        estimate(a, _sums_of(found, value, places[value]), span, known)
+        estimate(a, _sums_of(sums, value, places[value]), span, known)
         for a, value, span in zip(query.aggregates, values, spans, strict=True)
     ]
     names = [output.name for output in query.outputs]
     notes = [*_notes(counted, tables, counting), *_boundless(query, spans, known, counted)]
-    return Answer(Estimates(names, line_columns(query, found), estimates, share, []), lambda shown: notes)
+    return Answer(Estimates(names, line_columns(query, sums), estimates, share, []), lambda shown: notes)
 
 
 def _opened(release: Opened) -> CountedRelease:
     """What is known of its tables, which is worked out once."""
     if "counted" not in release.prepared:
         release.prepared["counted"] = counted_release(release.manifest)
-    found: CountedRelease = release.prepared["counted"]
-    return found
+    counted: CountedRelease = release.prepared["counted"]
+    return counted
 
 
 def _counting(release: Opened, counted: CountedRelease, tables: Sequence[CountedTable]) -> Counting:
@@ -122,8 +122,8 @@ def _counting(release: Opened, counted: CountedRelease, tables: Sequence[Counted
     name = "tuples of " + " ".join(table.name for table in tables)
     if name not in release.prepared:
         release.prepared[name] = Counting.of(counted, tables, release.engine)
-    found: Counting = release.prepared[name]
-    return found
+    counting: Counting = release.prepared[name]
+    return counting
 
 
 def _known(release: CountedRelease, counting: Counting, share: float) -> Known:
@@ -194,11 +194,13 @@ def _boundless(query: Query, spans: Sequence[Span | None], known: Known, release
     bare = [a.value for a, span in zip(query.aggregates, spans, strict=True) if span is None and a.value is not None]
     if known.every or not bare or (known.whole is None and known.noise is not None):
         return []
-    told = "with the suppressed rows sums and averages have no bound"
+    sentence = "with the suppressed rows sums and averages have no bound"
     asked = dict.fromkeys(c.name for value in bare for c in value.find_all(exp.Column))
     unknown = " and ".join(repr(name) for name in asked if name not in release.declared)
     if not unknown:
-        return [f"{told} where they are of several columns with too many values to try; ask for each column by itself"]
+        return [
+            f"{sentence} where they are of several columns with too many values to try; ask for each column by itself"
+        ]
     values = f"which values {unknown} can have (a sensitive column with low and high)"
     stated = f"{values}, nor how many rows there are (total)" if known.whole is None else values
-    return [f"{told}: the publisher did not declare {stated}"]
+    return [f"{sentence}: the publisher did not declare {stated}"]

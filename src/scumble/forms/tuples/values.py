@@ -97,14 +97,14 @@ def _constants(value: exp.Expression, is_truth: Callable[[exp.Expression], bool]
     """All that it can be; of a CASE that is cast, what each of its numbers is cast to: 2.5 as a whole number is 3."""
     inner = value.unnest()
     if isinstance(inner, exp.Case):
-        branches = [each.args["true"] for each in inner.args["ifs"]]
+        branches = [arg.args["true"] for arg in inner.args["ifs"]]
         branches += [default] if (default := inner.args.get("default")) is not None else []
-        found = [_constants(branch, is_truth) for branch in branches]
-        known = [constants for constants in found if constants is not None]
-        return [each for constants in known for each in constants] if len(known) == len(found) else None
+        per_branch = [_constants(branch, is_truth) for branch in branches]
+        known = [constants for constants in per_branch if constants is not None]
+        return [constant for constants in known for constant in constants] if len(known) == len(per_branch) else None
     if not inner.find(exp.Column):
         return [inner]
     if isinstance(inner, exp.Cast):
         within = _constants(inner.this, is_truth)
-        return [type(inner)(**{**inner.args, "this": each.copy()}) for each in within] if within is not None else None
+        return [type(inner)(**{**inner.args, "this": value.copy()}) for value in within] if within is not None else None
     return [exp.true(), exp.false()] if is_truth(inner) else None

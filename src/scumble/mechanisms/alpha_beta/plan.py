@@ -140,11 +140,11 @@ class AlphaBeta:
 
 def _others(tuples: Tuples, size: int, wanted: int, stream: Stream) -> Tuples:
     """A uniformly random set of that many tuples of the domain that are not in the table: drawn again where they are."""
-    found = np.empty(0, dtype=np.int64)
-    while len(found) < wanted:
-        drawn = below(stream, np.full(2 * (wanted - len(found)) + 16, size))
-        fresh = np.concatenate([found, drawn])
+    others = np.empty(0, dtype=np.int64)
+    while len(others) < wanted:
+        drawn = below(stream, np.full(2 * (wanted - len(others)) + 16, size))
+        fresh = np.concatenate([others, drawn])
         _, first = np.unique(fresh, return_index=True)
         fresh = fresh[np.sort(first)]
-        found = fresh[~np.isin(fresh, tuples)][:wanted]
-    return found
+        others = fresh[~np.isin(fresh, tuples)][:wanted]
+    return others

@@ -20,8 +20,8 @@ def publish(job: Job) -> Written:
     domains = {name: job.profile.domains[name] for name in job.spec.published}
     drawn = made.publish(_tuples(job, made), job.coin_source.entropy.stream("tuples"))
     codes = zip(domains.items(), np.unravel_index(drawn, made.sizes), strict=True)
-    found = pa.table({name: domain.values.take(pa.array(code)) for (name, domain), code in codes})
-    files = write_copies(found, np.ones(len(drawn), np.int64), job.folder, "data")
+    table = pa.table({name: domain.values.take(pa.array(code)) for (name, domain), code in codes})
+    files = write_copies(table, np.ones(len(drawn), np.int64), job.folder, "data")
     columns = [ColumnRecord(name=n, role="tuple", type=str(published_type(d.type))) for n, d in domains.items()]
     listed = {name: DomainRecord.of(domain, False) for name, domain in domains.items()}
     record = TupleSetRecord(alpha=made.alpha, beta=made.beta, domains=listed)

@@ -119,12 +119,12 @@ def derive(facts: Facts) -> Terms:
 
 
 def _terms(name: str, diversity: int, from_data: list[str], left_out: bool) -> Terms:
-    told = [Clause(code="buckets_follow", parameters={"column": name})]
-    told += [Clause(code="left_out", parameters={"column": name, "l": diversity})] if left_out else []
+    tells = [Clause(code="buckets_follow", parameters={"column": name})]
+    tells += [Clause(code="left_out", parameters={"column": name, "l": diversity})] if left_out else []
     return Terms(
         [l_guarantee([name], diversity, 1 / diversity)],
         [*clauses("corruption_of_buckets"), *NOT_COVERED],
-        [*dependence_of_domains(from_data), *told],
+        [*dependence_of_domains(from_data), *tells],
     )
 
 

@@ -62,12 +62,12 @@ def noisy_contingency(stream: Stream, tables: Sequence[Any], size: int, epsilon:
     >>> bool(alike[0, 1] > 0.99)
     True
     """
-    found = np.eye(size, dtype=np.float32)
+    correlations = np.eye(size, dtype=np.float32)
     pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
     demand_cells(sum(np.size(table) for table in tables))
     for (a, b), table in zip(pairs, tables, strict=True):
-        found[a, b] = found[b, a] = _phi_squared(noisy(stream, table, epsilon, pair_sensitivity(size)))
-    return found
+        correlations[a, b] = correlations[b, a] = _phi_squared(noisy(stream, table, epsilon, pair_sensitivity(size)))
+    return correlations
 
 
 def _phi_squared(table: Floats) -> float:
@@ -100,9 +100,9 @@ def noisy_similarity(
     alike = np.zeros((size, size))
     alike[upper] = noisy(stream, _agreements(chosen, size)[upper], epsilon, sensitivity)
     scale = np.sqrt(np.maximum(support, 1))
-    found = np.clip((alike + alike.T) / scale / scale[:, None], 0, 1).astype(np.float32)
-    np.fill_diagonal(found, 1)
-    return found
+    similarity = np.clip((alike + alike.T) / scale / scale[:, None], 0, 1).astype(np.float32)
+    np.fill_diagonal(similarity, 1)
+    return similarity
 
 
 def _chosen(stream: Stream, users: Codes, items: Codes, values: Codes, size: int, most: int) -> sparse.csr_array:

@@ -19,9 +19,9 @@ from scumble.mechanisms.counted_plans import (
     dp_guarantee,
     frequent_enough,
     given_total,
+    matrix_text,
     of_total,
     practical,
-    told_matrix,
 )
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
@@ -43,7 +43,7 @@ class SchemaPlan(Plan):
     @property
     def parameters(self) -> str:
         """The smallest crowd, and the budget of a column."""
-        return told_matrix(self.matrix)
+        return matrix_text(self.matrix)
 
     @property
     def remarks(self) -> list[str]:
@@ -104,8 +104,8 @@ def derive(facts: Facts) -> Terms:
     columns = facts.named("counted")
     if record.transactions is not None:
         columns = [record.transactions[role] for role in ("item", "value") if role in record.transactions]
-    told = claims[0].columns if claims else []
-    return _terms(told if sorted(told) == sorted(columns) else columns, matrix, parts, spent, record.total)
+    claimed = claims[0].columns if claims else []
+    return _terms(claimed if sorted(claimed) == sorted(columns) else columns, matrix, parts, spent, record.total)
 
 
 def _terms(columns: list[str], matrix: NoisyCountMatrix, parts: int, spent: float | None, total: int | None) -> Terms:
@@ -114,8 +114,8 @@ def _terms(columns: list[str], matrix: NoisyCountMatrix, parts: int, spent: floa
     schema = (
         clauses("given_schema") if spent is None else [Clause(code="computed_schema", parameters={"epsilon": spent})]
     )
-    found = given.model_copy(update={"conditions": [*given.conditions, *schema]})
-    return Terms(given_total([found], total), [*clauses("apart"), *NOT_COVERED], of_total(total))
+    terms = given.model_copy(update={"conditions": [*given.conditions, *schema]})
+    return Terms(given_total([terms], total), [*clauses("apart"), *NOT_COVERED], of_total(total))
 
 
 def _demand_roles(settings: Settings, spec: Spec) -> None:

@@ -115,9 +115,9 @@ def _press_transactions(job: Job, settings: Settings) -> Written:
     files: list[FileRecord] = []
     for place, members in enumerate(schema):
         inside = given.inside(members, kept.indices[kept.indptr[place] : kept.indptr[place + 1]])
-        found = frequent_patterns(*inside, matrix.k)
-        drawn = matrix.draw(entropy.stream("counts", place), found.counts)
-        rows = _triples(found.take(np.flatnonzero(drawn)), drawn[drawn > 0], given, settings)
+        press_transactions = frequent_patterns(*inside, matrix.k)
+        drawn = matrix.draw(entropy.stream("counts", place), press_transactions.counts)
+        rows = _triples(press_transactions.take(np.flatnonzero(drawn)), drawn[drawn > 0], given, settings)
         written = write_copies(rows, np.ones(len(rows), np.int64), job.folder, _name(place))
         tables.append(_table(place, given.labels(members), written))
         files += written
@@ -149,17 +149,17 @@ def _item_schema(job: Job, settings: Settings, given: Transactions) -> list[list
     return [[listed[i] for i in members] for members in group(alike, settings.numbers)]
 
 
-def _triples(found: Patterns, copies: Any, given: Transactions, settings: Settings) -> pa.Table:
+def _triples(patterns: Patterns, copies: Any, given: Transactions, settings: Settings) -> pa.Table:
     """The transactions of published users, who are numbered anew: each pattern as many users as its noisy count."""
-    pattern = np.repeat(np.arange(len(found)), copies)
-    lengths = np.diff(found.starts)[pattern]
-    pairs = ragged(found.starts[pattern], lengths)
+    pattern = np.repeat(np.arange(len(patterns)), copies)
+    lengths = np.diff(patterns.starts)[pattern]
+    pairs = ragged(patterns.starts[pattern], lengths)
     columns = {
         settings.user: pa.array(np.repeat(np.arange(len(pattern)), lengths)),
-        settings.item: given.item_values.take(pa.array(found.items[pairs])),
+        settings.item: given.item_values.take(pa.array(patterns.items[pairs])),
     }
     if settings.value is not None:
-        columns[settings.value] = given.value_values.take(pa.array(found.values[pairs]))
+        columns[settings.value] = given.value_values.take(pa.array(patterns.values[pairs]))
     return pa.table({**columns, PATTERN: pa.array(np.repeat(pattern, lengths))})
 
 

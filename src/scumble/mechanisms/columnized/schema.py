@@ -58,13 +58,13 @@ def contingency_correlations(attributes: Sequence[Codes]) -> Matrix:
     >>> contingency_correlations([np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])]).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    found = _square(len(attributes))
+    correlations = _square(len(attributes))
     if len({len(codes) for codes in attributes}) > 1:
         raise ParameterError("the attributes of a table must have equally many rows")
     for a, one in enumerate(attributes):
         for b in range(a):
-            found[a, b] = found[b, a] = mean_square_contingency(one, attributes[b])
-    return found
+            correlations[a, b] = correlations[b, a] = mean_square_contingency(one, attributes[b])
+    return correlations
 
 
 def ratings_similarity(users: Codes, items: Codes, values: Codes) -> Matrix:
@@ -77,7 +77,7 @@ def ratings_similarity(users: Codes, items: Codes, values: Codes) -> Matrix:
     """
     user, item = np.asarray(users), np.asarray(items)
     size = int(item.max()) + 1 if len(item) else 0
-    found = _square(size)
+    similarity = _square(size)
     rated = _incidence(user, item, size)
     _demand_once(rated, user)
     kinds, kind = np.unique(values, return_inverse=True)
@@ -89,9 +89,9 @@ def ratings_similarity(users: Codes, items: Codes, values: Codes) -> Matrix:
         block = slice(start, start + _BLOCK)
         alike, both = ((by_item[block] @ m).toarray() for by_item, m in products)
         either = support[block, None] + support - both
-        found[block] = np.divide(alike, either, out=np.zeros(either.shape), where=either > 0)
-    np.fill_diagonal(found, 1)
-    return found
+        similarity[block] = np.divide(alike, either, out=np.zeros(either.shape), where=either > 0)
+    np.fill_diagonal(similarity, 1)
+    return similarity
 
 
 def group(correlation: npt.NDArray[np.floating[Any]], columns: int | Sequence[int]) -> Schema:
@@ -163,8 +163,8 @@ def _random_order(stream: Stream, tuples: Codes) -> npt.NDArray[np.intp]:
 def _clusters(distance: npt.NDArray[np.floating[Any]], count: int) -> Schema:
     if count == 1:
         return [list(range(len(distance)))]
-    found = need("kmedoids", "columnize").fasterpam(distance, count, init="build", random_state=0, n_cpu=1)
-    return [np.flatnonzero(found.labels == label).tolist() for label in range(count)]
+    clusters = need("kmedoids", "columnize").fasterpam(distance, count, init="build", random_state=0, n_cpu=1)
+    return [np.flatnonzero(clusters.labels == label).tolist() for label in range(count)]
 
 
 def _distance(correlation: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:

@@ -59,13 +59,13 @@ class Transactions:
             ) from None
         if len(pc.unique(listed)) != len(listed):
             raise SchemaError(f"{where} lists an item twice")
-        found = pc.index_in(listed, value_set=self.item_values)
-        if found.null_count:
-            missing = listed.filter(pc.is_null(found))[0].as_py()
+        places = pc.index_in(listed, value_set=self.item_values)
+        if places.null_count:
+            missing = listed.filter(pc.is_null(places))[0].as_py()
             raise SchemaError(
                 f"{where} names item {missing!r}, which is in no transaction; leave it out, or mend its name"
             )
-        return [int(place) for place in found.to_pylist()]
+        return [int(place) for place in places.to_pylist()]
 
     def labels(self, members: Sequence[int]) -> list[Any]:
         """The items of some numbers."""

@@ -105,21 +105,21 @@ def _gammas(
                 "theta says how private; leave out rho1, rho2, gamma, epsilon, scores and rho beside it"
             )
         return _named(domain, lambda: gammas_from_tolerance(counts / counts.sum(), number(settings.theta, "theta")))
-    found = np.full(domain.size, math.nan)
+    gammas = np.full(domain.size, math.nan)
     if target.given:
         scores = np.ones(domain.size)
         scores[places(domain, settings.scores, "scores")] = [number(s, "a score") for s in settings.scores.values()]
-        found = _named(domain, lambda: gammas_from_scores(scores, target.factor() ** (1 / share)))
+        gammas = _named(domain, lambda: gammas_from_scores(scores, target.factor() ** (1 / share)))
     elif settings.scores:
         raise ParameterError("scores divide a privacy target; give rho1 and rho2, gamma or epsilon beside them")
     for code, (value, pairs) in zip(places(domain, settings.rho, "rho"), settings.rho.items(), strict=True):
-        found[code] = min(gamma_bound(*_pair(value, each)) for each in _pairs(pairs))
-    if len(open_values := np.flatnonzero(np.isnan(found))):
+        gammas[code] = min(gamma_bound(*_pair(value, pair)) for pair in _pairs(pairs))
+    if len(open_values := np.flatnonzero(np.isnan(gammas))):
         raise ParameterError(
             f"how private is {names(domain)[open_values[0]]!r} of {name!r}? give theta, or rho1 and rho2, gamma or epsilon, "
             "for all values that rho does not name"
         )
-    return found
+    return gammas
 
 
 def _pairs(given: list[Any]) -> list[Any]:
@@ -165,7 +165,7 @@ def _named(domain: Domain, compute: Callable[[], Result]) -> Result:
         return compute()
     except ParameterError as error:
         called = names(domain)
-        text = re.sub(r"\bvalue (\d+)\b", lambda found: f"value {called[int(found[1])]!r}", str(error))
+        text = re.sub(r"\bvalue (\d+)\b", lambda match: f"value {called[int(match[1])]!r}", str(error))
         raise ParameterError(text) from None
 
 
@@ -213,7 +213,9 @@ def derive(facts: Facts) -> Terms:
     )
     own = {name: _chosen(asked[name]) for name in facts.coins}
     return _terms(
-        facts.coins, {name: each for name, each in own.items() if _meets(facts.coins[name], each)}, facts.from_data
+        facts.coins,
+        {name: column for name, column in own.items() if _meets(facts.coins[name], column)},
+        facts.from_data,
     )
 
 
@@ -238,50 +240,51 @@ def _meets(coins: Coins, own: Own) -> bool:
 def _terms(coins: dict[str, Coins], own: dict[str, Own], from_data: list[str]) -> Terms:
     gamma = joint_factor(coins)
     bounded = gamma < MEANINGFUL
-    counted = any(each.from_counts for each in own.values())
+    counted = any(column.from_counts for column in own.values())
     conditions = FROM_COUNTS if counted else CONDITIONS
     beside = [*conditions, *(clauses("alone") if len(coins) > 1 else [])]
     beyond = {"anything": upward(gamma)} if bounded else {}
-    found = [
+    terms = [
         Guarantee(
             kind="value_odds",
             columns=[name],
-            parameters=each.parameters | beyond,
+            parameters=column.parameters | beyond,
             conditions=beside,
-            bounds=[each.bounds],
+            bounds=[column.bounds],
         )
-        for name, each in own.items()
+        for name, column in own.items()
     ]
     if bounded:
-        found.append(amplification_guarantee(list(coins), gamma).model_copy(update={"conditions": conditions}))
-    upward_only = not all(each.parameters.get("downward") for each in own.values())
+        terms.append(amplification_guarantee(list(coins), gamma).model_copy(update={"conditions": conditions}))
+    upward_only = not all(column.parameters.get("downward") for column in own.values())
     not_covered = [*NOT_COVERED, *clauses("sets", *(["downward"] if upward_only else []))]
-    return Terms(found, not_covered, [*dependence_of_domains(from_data), *_dependence(own)])
+    return Terms(terms, not_covered, [*dependence_of_domains(from_data), *_dependence(own)])
 
 
 def _dependence(own: dict[str, Own]) -> list[Clause]:
-    told = [
-        (("factors_tell", "theta" in each.parameters), ("retentions_tell", each.from_counts)) for each in own.values()
+    pairs = [
+        (("factors_tell", "theta" in column.parameters), ("retentions_tell", column.from_counts))
+        for column in own.values()
     ]
     return [
         Clause(code=code, parameters={"column": name})
-        for name, codes in zip(own, told, strict=True)
+        for name, codes in zip(own, pairs, strict=True)
         for code, tells in codes
         if tells
     ]
 
 
 def _warnings(columns: list[_Column], settings: Settings) -> list[str]:
-    found = []
+    warnings = []
     for column in columns:
         lost = np.flatnonzero(column.coins.thresholds == 0)
         if len(lost) > 1:
             shown = ", ".join(names(column.domain)[code] for code in lost[:5]) + (", ..." if len(lost) > 5 else "")
-            found.append(
+            warnings.append(
                 f"{len(lost)} values of {column.name!r} ({shown}) are never retained, and cannot be told apart: counts of one of them will be "
                 f"refused. {_price(column, settings)}"
             )
-    return found
+    return warnings
 
 
 def _price(column: _Column, settings: Settings) -> str:

@@ -67,12 +67,12 @@ def derive(facts: Facts) -> Terms:
     coins = facts.coins
     facts.demand(facts.joint == list(coins), "columns that are replaced together, and the manifest has others")
     first, *others = coins.values()
-    alike = all(each.bits == first.bits and [*each.thresholds] == [*first.thresholds] for each in others)
-    whole = replace(first, size=_product([each.size for each in coins.values()]))
+    alike = all(other.bits == first.bits and [*other.thresholds] == [*first.thresholds] for other in others)
+    whole = replace(first, size=_product([coin.size for coin in coins.values()]))
     threshold = int(first.thresholds[0])
     exact = len(first.thresholds) == 1 and (threshold == 0 or (2**first.bits - threshold) % whole.size == 0)
     facts.demand(alike and exact, "one retention for all columns, and the manifest has several")
-    made = Frapp(tuple(each.size for each in coins.values()), whole)
+    made = Frapp(tuple(coin.size for coin in coins.values()), whole)
     return of_rows([made.guarantee(list(coins))], dependence_of_domains(facts.from_data))
 
 

@@ -42,8 +42,8 @@ def _publish_boxes(job: Job, k: int) -> Written:
     labels = {n: [_side(domains[n], box[i]) for box in boxes.sides] for i, n in enumerate(names)}
     record = TuplesRecord(counting=Midpoints(k=k), total=len(points) if boxes.sides else None)
     columns = [ColumnRecord(name=name, role="counted", type="string") for name in names]
-    found = pa.table({n: pa.array(texts, pa.string()) for n, texts in labels.items()})
-    return written_tuples(job, columns, found, counts.astype(np.int64), record)
+    table = pa.table({n: pa.array(texts, pa.string()) for n, texts in labels.items()})
+    return written_tuples(job, columns, table, counts.astype(np.int64), record)
 
 
 def _side(domain: Domain, side: Range) -> str:

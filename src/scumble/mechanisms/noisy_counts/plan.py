@@ -21,9 +21,9 @@ from scumble.mechanisms.counted_plans import (
     frequent_enough,
     given_total,
     k_guarantee,
+    matrix_text,
     of_total,
     practical,
-    told_matrix,
 )
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix, listed_domain
@@ -44,7 +44,7 @@ class CountsPlan(Plan):
     @property
     def parameters(self) -> str:
         """The smallest crowd, and the budget."""
-        return told_matrix(self.matrix)
+        return matrix_text(self.matrix)
 
     @property
     def remarks(self) -> list[str]:
@@ -110,8 +110,8 @@ def derive(facts: Facts) -> Terms:
 
 
 def _practical_terms(columns: list[str], matrix: NoisyCountMatrix, total: int | None) -> Terms:
-    found = [k_guarantee(columns, matrix.k), dp_guarantee(columns, matrix)]
-    return Terms(given_total(found, total), list(NOT_COVERED), of_total(total))
+    practical_terms = [k_guarantee(columns, matrix.k), dp_guarantee(columns, matrix)]
+    return Terms(given_total(practical_terms, total), list(NOT_COVERED), of_total(total))
 
 
 def _full_terms(columns: list[str], matrix: ClampedCounts, total: int | None) -> Terms:

@@ -44,7 +44,7 @@ def _press_full(job: Job, recoder: Recoder, matrix: ClampedCounts) -> Written:
     drawn = matrix.draw(job.coin_source.entropy.stream("counts"), true.ravel())
     kept = np.flatnonzero(drawn)
     codes = np.unravel_index(kept, shape)
-    found = pa.table({n: domains[n].values.take(pa.array(c)) for n, c in zip(names, codes, strict=True)})
+    table = pa.table({n: domains[n].values.take(pa.array(c)) for n, c in zip(names, codes, strict=True)})
     every = {name: DomainRecord.of(domains[name], False) for name in names}
     record = TuplesRecord(counting=Full(epsilon=matrix.rate, domains=every), total=job.plan_as(CountsPlan).total)
-    return written_tuples(job, recoder.records(names), found, drawn[kept], record)
+    return written_tuples(job, recoder.records(names), table, drawn[kept], record)

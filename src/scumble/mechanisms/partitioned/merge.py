@@ -46,8 +46,8 @@ class Rule:
 
     def measure(self, rows: Counts) -> Measure:
         """The measure of sub-tables given as rows of counts."""
-        totals = [rows[:, each].sum(axis=1) for each in self.sets]
-        peaks = [rows[:, each].max(axis=1) for each in self.sets]
+        totals = [rows[:, guarded].sum(axis=1) for guarded in self.sets]
+        peaks = [rows[:, guarded].max(axis=1) for guarded in self.sets]
         distinct = (rows > 0).sum(axis=1, dtype=np.int64)  # count_nonzero spends most of its time on types here
         return Measure(rows.sum(axis=1), distinct, rows[:, self.protected].max(axis=1), totals, peaks)
 
@@ -68,13 +68,13 @@ class Rule:
         """The share of sub-tables in the error; infinite where one is not admitted, 0 where it is empty."""
         excess = self.excess(measure)
         admitted = 1 + excess > 1
-        each = np.sqrt(measure.size) * (measure.distinct / np.where(admitted, excess, 1) + 1)
-        return self.scale * np.where(measure.size == 0, 0, np.where(admitted, each, np.inf))
+        error = np.sqrt(measure.size) * (measure.distinct / np.where(admitted, excess, 1) + 1)
+        return self.scale * np.where(measure.size == 0, 0, np.where(admitted, error, np.inf))
 
 
 def union(groups: Counts, merge: Merge) -> Counts:
     """The counts of each sub-table of a merge."""
-    return np.array([groups[each].sum(axis=0) for each in merge])
+    return np.array([groups[members].sum(axis=0) for members in merge])
 
 
 def error_of(rule: Rule, groups: Counts, merge: Merge) -> float:
@@ -90,7 +90,7 @@ def cuthill_mckee(groups: Counts) -> list[int]:
     holds = csr_array(groups > 0, dtype=np.int64)
     shared = csr_array(holds @ holds.T)
     shared.sort_indices()
-    return [int(each) for each in reverse_cuthill_mckee(shared, symmetric_mode=True)]
+    return [int(place) for place in reverse_cuthill_mckee(shared, symmetric_mode=True)]
 
 
 def merge_neighbours(rule: Rule, groups: Counts, order: Sequence[int]) -> Merge:
@@ -135,7 +135,7 @@ class _Runs:
         again = self.value[line[1:]] == self.value[line[:-1]]
         self.previous[line[1:][again]] = self.position[line[:-1][again]]
         self.sizes = self.before.sum(axis=1)
-        self.totals = [self.before[:, each].sum(axis=1) for each in rule.sets]
+        self.totals = [self.before[:, guarded].sum(axis=1) for guarded in rule.sets]
 
     def measure(self, start: int) -> Measure:
         """The runs that begin at `start`, by their last group."""
@@ -151,5 +151,5 @@ class _Runs:
         def since(sums: Counts) -> Counts:
             return np.asarray(sums[start + 1 :] - sums[start])
 
-        totals, peaks = [since(each) for each in self.totals], [peak(each) for each in self.rule.sets]
+        totals, peaks = [since(total) for total in self.totals], [peak(guarded) for guarded in self.rule.sets]
         return Measure(since(self.sizes), np.cumsum(new), peak(self.rule.protected), totals, peaks)

@@ -27,11 +27,11 @@ CHUNK = 1 << 16
 def search(rule: Rule, groups: Counts, reference: Merge) -> Merge:
     """The best merge of groups that need not be neighbours: exactly for few groups, else by local search."""
     if len(groups) <= EXACT:
-        found = [_best_merge(rule, groups)]
+        merges = [_best_merge(rule, groups)]
     else:
         starts = [reference, merge_neighbours(rule, groups, range(len(groups)))]
-        found = [_improve(rule, groups, each) for each in starts]
-    return min(reference, *found, key=lambda each: error_of(rule, groups, each))
+        merges = [_improve(rule, groups, start) for start in starts]
+    return min(reference, *merges, key=lambda merge: error_of(rule, groups, merge))
 
 
 def _best_merge(rule: Rule, groups: Counts) -> Merge:
@@ -118,9 +118,9 @@ class _Blocks:
 
     def _in_turn(self, find: Find, members: Callable[[int], Places]) -> bool:
         first, moved = 0, False
-        while self.looked < WORK and (found := find(first)) is not None:
-            self._move(members(found[0]), found[1])
-            first, moved = found[0] + 1, True
+        while self.looked < WORK and (move := find(first)) is not None:
+            self._move(members(move[0]), move[1])
+            first, moved = move[0] + 1, True
         return moved
 
     def _move_of_group(self, first: int) -> tuple[int, int] | None:
@@ -136,9 +136,9 @@ class _Blocks:
             home = np.arange(start, min(start + step, len(self.rows)))
             pairs = self.rows[:, np.newaxis] + self.rows[home]
             cost = self._price(pairs.reshape(-1, self.rows.shape[1])).reshape(pairs.shape[:2])
-            found = self._first_helped(cost - self.cost[:, np.newaxis] - self.cost[home], home, start)
-            if found is not None:
-                return found
+            move = self._first_helped(cost - self.cost[:, np.newaxis] - self.cost[home], home, start)
+            if move is not None:
+                return move
         return None
 
     def _first_helped(self, change: Vector, home: Places, first: int) -> tuple[int, int] | None:

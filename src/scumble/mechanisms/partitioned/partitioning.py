@@ -120,8 +120,8 @@ def partition(
     called = [repr(name) for name in names] if names is not None else [str(index) for index in range(len(table))]
     chosen = _protected(table, low, protected, called)
     _check_feasible(table, chosen, low, high, called)
-    sets = [_member(table, each, called) for each in together]
-    guarded = [int(table[each].sum()) / int(table.sum()) <= low for each in sets]
+    sets = [_member(table, named, called) for named in together]
+    guarded = [int(table[members].sum()) / int(table.sum()) <= low for members in sets]
     rule = Rule(high, chosen, sets, guarded, _scale(delta) / int(table.sum()))
     groups = balance(table, chosen)
     reference = merge_neighbours(rule, groups, cuthill_mckee(groups))
@@ -130,16 +130,16 @@ def partition(
     return _partition(rule, groups, reference, merge_neighbours(rule, groups, _given(order, len(groups))))
 
 
-def _partition(rule: Rule, groups: Counts, reference: Merge, found: Merge) -> Partition:
-    rows = union(groups, sorted(found))
+def _partition(rule: Rule, groups: Counts, reference: Merge, merge: Merge) -> Partition:
+    rows = union(groups, sorted(merge))
     return Partition(
         groups=groups,
-        merged=tuple(tuple(each) for each in sorted(found)),
+        merged=tuple(tuple(block) for block in sorted(merge)),
         subtables=rows,
         protected=rule.protected,
-        guarded=tuple(tuple(np.flatnonzero(each).tolist()) for each in compress(rule.sets, rule.guarded)),
+        guarded=tuple(tuple(np.flatnonzero(guarded).tolist()) for guarded in compress(rule.sets, rule.guarded)),
         gamma=tuple((1 + rule.excess(rule.measure(rows))).tolist()),
-        error=error_of(rule, groups, found),
+        error=error_of(rule, groups, merge),
         reference_error=error_of(rule, groups, reference),
         whole_error=error_of(rule, groups, [list(range(len(groups)))]),
     )
@@ -252,7 +252,7 @@ def _share(counts: Counts, value: int) -> str:
 def _member(counts: Counts, values: Iterable[int], called: list[str]) -> Mask:
     """A set of `together` as a mask."""
     chosen = sorted(set(values))
-    wrong = [each for each in chosen if not 0 <= each < len(counts)]
+    wrong = [place for place in chosen if not 0 <= place < len(counts)]
     if wrong or not chosen:
         problem = f"there is no value {wrong[0]}" if wrong else "one is empty"
         raise ParameterError(f"a set in together holds indices of values from 0 to {len(counts) - 1}; {problem}")
@@ -260,7 +260,7 @@ def _member(counts: Counts, values: Iterable[int], called: list[str]) -> Mask:
     mask[chosen] = True
     if not counts[~mask].any():
         raise ParameterError(
-            f"the set [{', '.join(called[each] for each in chosen)}] in together holds every value that occurs, so that each sub-table, and the whole table, lies inside it; "
+            f"the set [{', '.join(called[place] for place in chosen)}] in together holds every value that occurs, so that each sub-table, and the whole table, lies inside it; "
             "leave at least one value out"
         )
     return mask
@@ -269,4 +269,4 @@ def _member(counts: Counts, values: Iterable[int], called: list[str]) -> Mask:
 def _given(order: Sequence[int], size: int) -> list[int]:
     if sorted(order) != list(range(size)):
         raise ParameterError(f"order must hold each of the {size} groups once, counted from 0, not {list(order)}")
-    return [int(each) for each in order]
+    return [int(place) for place in order]

@@ -70,8 +70,8 @@ def plan(profile: Profile, spec: Spec) -> PartitionPlan:
     name, domain = _one_column(profile, spec)
     counts = profile.counts[name]
     rho1, rho2 = _rho(spec.columns[name].privacy or spec.privacy, counts)
-    together = [places(domain, each, "together") for each in settings.together]
-    found = partition(
+    together = [places(domain, named, "together") for named in settings.together]
+    parts = partition(
         counts,
         rho1,
         rho2,
@@ -80,22 +80,22 @@ def plan(profile: Profile, spec: Spec) -> PartitionPlan:
         protected=_mask(domain, settings.protected),
         names=names(domain),
     )
-    coins = [_coins(found, k, rho2, settings) for k in range(len(found.subtables))]
-    bounds = [_bounds(found, k, rho2, own, domain.size) for k, own in enumerate(coins)]
-    worst, posteriors = _worst(found, coins, rho2)
-    counts_of = {"protected": float(found.protected.sum()), "sets": float(len(found.guarded))}
+    coins = [_coins(parts, k, rho2, settings) for k in range(len(parts.subtables))]
+    bounds = [_bounds(parts, k, rho2, own, domain.size) for k, own in enumerate(coins)]
+    worst, posteriors = _worst(parts, coins, rho2)
+    counts_of = {"protected": float(parts.protected.sum()), "sets": float(len(parts.guarded))}
     parameters = {"rho1": rho1, "rho2": rho2, "largest_posterior": worst, "downward": 0.0} | counts_of
-    told = (spec.columns[name].privacy or spec.privacy).rho1 is None
-    strata = [{name: each.among(own, domain.size)} for each, own in zip(coins, found.values, strict=True)]
-    terms = _terms(name, strata, [_guarantee(name, parameters, bounds)], profile.from_data, told)
+    from_data = (spec.columns[name].privacy or spec.privacy).rho1 is None
+    strata = [{name: coin.among(own, domain.size)} for coin, own in zip(coins, parts.values, strict=True)]
+    terms = _terms(name, strata, [_guarantee(name, parameters, bounds)], profile.from_data, from_data)
     return PartitionPlan(
         "partitioned",
         strata,
         terms.guarantees,
         terms.depends_on_data,
         terms.not_covered,
-        _open_sets(settings.together, together, found, counts),
-        partition=found,
+        _open_sets(settings.together, together, parts, counts),
+        partition=parts,
         posteriors=posteriors,
     )
 
@@ -110,8 +110,8 @@ def _one_column(profile: Profile, spec: Spec) -> tuple[str, Domain]:
         raise SchemaError(
             f"column {SUBTABLE!r} has the name of the column that says which sub-table a row is in; rename or drop it"
         )
-    (found,) = profile.domains.items()
-    return found
+    (pair,) = profile.domains.items()
+    return pair
 
 
 def _rho(target: Target, counts: npt.NDArray[np.int64]) -> tuple[float, float]:
@@ -139,18 +139,18 @@ def _mask(domain: Domain, protected: list[Any] | None) -> npt.NDArray[np.bool_] 
     return mask
 
 
-def _coins(found: Partition, k: int, rho2: float, settings: Settings) -> Coins:
+def _coins(parts: Partition, k: int, rho2: float, settings: Settings) -> Coins:
     """The coins of a sub-table, over its own values."""
-    uniform = Coins.of(found.channels[k])
+    uniform = Coins.of(parts.channels[k])
     if settings.inside == "uniform":
         return uniform
-    own = found.values[k]
-    counts = found.subtables[k][own]
-    gammas = _gammas(counts, found.protected[own], rho2)
+    own = parts.values[k]
+    counts = parts.subtables[k][own]
+    gammas = _gammas(counts, parts.protected[own], rho2)
     if np.all(np.isinf(gammas)):
         return uniform
     finer = Coins.of(fine_grain(counts, gamma=gammas, objective=settings.objective))
-    return finer if _sets_hold(finer.channel(), counts, found, own, rho2) else uniform
+    return finer if _sets_hold(finer.channel(), counts, parts, own, rho2) else uniform
 
 
 def _gammas(counts: npt.NDArray[np.int64], protected: npt.NDArray[np.bool_], rho2: float) -> Vector:
@@ -160,9 +160,9 @@ def _gammas(counts: npt.NDArray[np.int64], protected: npt.NDArray[np.bool_], rho
 
 
 def _sets_hold(
-    channel: Channel, counts: npt.NDArray[np.int64], found: Partition, own: npt.NDArray[np.intp], rho2: float
+    channel: Channel, counts: npt.NDArray[np.int64], parts: Partition, own: npt.NDArray[np.intp], rho2: float
 ) -> bool:
-    return all(_set_posterior(channel, counts, np.isin(own, each)) <= rho2 for each in found.guarded)
+    return all(_set_posterior(channel, counts, np.isin(own, members)) <= rho2 for members in parts.guarded)
 
 
 def _set_posterior(channel: Channel, counts: npt.NDArray[np.int64], member: npt.NDArray[np.bool_]) -> float:
@@ -172,24 +172,24 @@ def _set_posterior(channel: Channel, counts: npt.NDArray[np.int64], member: npt.
     return float(((p * counts * member + r * redrawn[member].sum()) / (p * counts + r * redrawn.sum())).max())
 
 
-def _bounds(found: Partition, k: int, rho2: float, coins: Coins, size: int) -> list[float | None]:
+def _bounds(parts: Partition, k: int, rho2: float, coins: Coins, size: int) -> list[float | None]:
     """What the odds may rise by in a sub-table: one factor, or one for each value of the domain."""
     if len(coins.thresholds) == 1:
-        return [found.gamma[k]]
-    own = found.values[k]
+        return [parts.gamma[k]]
+    own = parts.values[k]
     row: list[float | None] = [None] * size
-    for code, gamma in zip(own.tolist(), _gammas(found.subtables[k][own], found.protected[own], rho2), strict=True):
+    for code, gamma in zip(own.tolist(), _gammas(parts.subtables[k][own], parts.protected[own], rho2), strict=True):
         row[code] = float(gamma) if math.isfinite(gamma) else None
     return row
 
 
-def _worst(found: Partition, coins: list[Coins], rho2: float) -> tuple[float, list[Worst]]:
+def _worst(parts: Partition, coins: list[Coins], rho2: float) -> tuple[float, list[Worst]]:
     """The largest posterior of anything protected, never above rho2; and those of every value, for each sub-table."""
     worst, every = 0.0, []
-    for row, own, each in zip(found.subtables, found.values, coins, strict=True):
-        channel, counts, protected = each.channel(), row[own], found.protected[own]
+    for row, own, coin in zip(parts.subtables, parts.values, coins, strict=True):
+        channel, counts, protected = coin.channel(), row[own], parts.protected[own]
         every.append(worst_posteriors(channel, counts))
-        sets = [_set_posterior(channel, counts, np.isin(own, members)) for members in found.guarded]
+        sets = [_set_posterior(channel, counts, np.isin(own, members)) for members in parts.guarded]
         worst = max(worst, float(every[-1].largest[protected].max(initial=0)), *sets)
     if worst > rho2 * (1 + ROUNDING):
         raise InternalError(f"a plan of sub-tables has a posterior of {worst}, above rho2 = {rho2}")
@@ -203,13 +203,13 @@ def derive(facts: Facts) -> Terms:
     one = len(names) == 1 and len(facts.named("stratum")) == 1
     facts.demand(one, "one perturbed column and one that names the sub-table, and the manifest has not")
     channels = [stratum[names[0]] for stratum in facts.channels]
-    found = [
+    guarantees = [
         _guarantee(names[0], {n: v for n, v in claim.parameters.items() if n in CHOSEN}, claim.bounds or [])
         for claim in facts.asked("subtable_posterior")
         if meets_posterior(claim.parameters) and meets_bounds(channels, claim.bounds, 0)
     ]
-    facts.demand(len(found) == 1, "a largest posterior that its channels keep, and the manifest claims another")
-    return _terms(names[0], facts.strata, found, facts.from_data, facts.says("rho1_tells"))
+    facts.demand(len(guarantees) == 1, "a largest posterior that its channels keep, and the manifest claims another")
+    return _terms(names[0], facts.strata, guarantees, facts.from_data, facts.says("rho1_tells"))
 
 
 CHOSEN = ("rho1", "rho2", "largest_posterior", "downward", "protected", "sets")
@@ -222,22 +222,22 @@ def _guarantee(name: str, parameters: dict[str, float], bounds: list[list[float 
 
 
 def _terms(
-    name: str, strata: list[dict[str, Coins]], found: list[Guarantee], from_data: list[str], rho1: bool
+    name: str, strata: list[dict[str, Coins]], guarantees: list[Guarantee], from_data: list[str], rho1: bool
 ) -> Terms:
     """The terms; `rho1` says whether that is the largest frequency of the table."""
-    told = [Clause(code="subtables_tell", parameters={"column": name})]
-    told += clauses("shares_tell") if any(len(each.thresholds) > 1 for each in (s[name] for s in strata)) else []
-    told += clauses("rho1_tells") if rho1 else []
-    return Terms(found, [*NOT_COVERED, *BEYOND], [*dependence_of_domains(from_data), *told])
+    tells = [Clause(code="subtables_tell", parameters={"column": name})]
+    tells += clauses("shares_tell") if any(len(coin.thresholds) > 1 for coin in (s[name] for s in strata)) else []
+    tells += clauses("rho1_tells") if rho1 else []
+    return Terms(guarantees, [*NOT_COVERED, *BEYOND], [*dependence_of_domains(from_data), *tells])
 
 
 def _open_sets(
-    given: list[list[Any]], sets: list[list[int]], found: Partition, counts: npt.NDArray[np.int64]
+    given: list[list[Any]], sets: list[list[int]], parts: Partition, counts: npt.NDArray[np.int64]
 ) -> list[str]:
     """Sets that are too frequent for (rho1, rho2) to protect."""
     return [
         f"the set {', '.join(map(str, named))} in together is {counts[codes].sum() / counts.sum():.4g} of the table, which is above rho1: no sub-table lies "
         "inside it, but its posterior is not bounded"
         for named, codes in zip(given, sets, strict=True)
-        if tuple(sorted(set(codes))) not in found.guarded
+        if tuple(sorted(set(codes))) not in parts.guarded
     ]

@@ -35,7 +35,7 @@ class Quotas:
         self._value, self._part = np.nonzero(counts)  # most sub-tables have few of the values
         cells = _segments(counts[self._value, self._part], stream)
         self._before = np.concatenate([np.zeros_like(cells[:1]), np.cumsum(cells, axis=0)])
-        self._ends = np.stack([self._sizes(each, len(counts)) for each in self._before])
+        self._ends = np.stack([self._sizes(before, len(counts)) for before in self._before])
         self._given = np.zeros_like(counts)
 
     @property
@@ -67,11 +67,11 @@ class Quotas:
 
 def _segments(cells: Counts, stream: Stream) -> Counts:
     """The counts in segments, one after the other: halves of halves."""
-    found = cells[np.newaxis]
-    while int(cells.sum()) > RECORDS * len(found) and 2 * found.size <= CELLS:
-        first = half(stream, found)
-        found = np.stack([first, found - first], axis=1).reshape(-1, len(cells))
-    return found
+    segments = cells[np.newaxis]
+    while int(cells.sum()) > RECORDS * len(segments) and 2 * segments.size <= CELLS:
+        first = half(stream, segments)
+        segments = np.stack([first, segments - first], axis=1).reshape(-1, len(cells))
+    return segments
 
 
 def changed() -> TableError:

@@ -28,17 +28,17 @@ class SubtableCoins:
     """The coins of sub-tables over a domain of `size` values; a pair (k, x) is numbered k size + x."""
 
     def __init__(self, coins: Sequence[Coins], size: int) -> None:
-        members = [np.arange(each.size) if each.members is None else each.members for each in coins]
+        members = [np.arange(coin.size) if coin.members is None else coin.members for coin in coins]
         self._size = size
-        self._unused = np.array([64 - each.bits for each in coins], dtype=np.uint64)
-        self._own = np.array([each.size for each in coins], dtype=np.uint64)
+        self._unused = np.array([64 - coin.bits for coin in coins], dtype=np.uint64)
+        self._own = np.array([coin.size for coin in coins], dtype=np.uint64)
         self._members = np.zeros((len(coins), int(self._own.max())), dtype=np.min_scalar_type(size - 1))
         self._thresholds = np.zeros(len(coins) * size, dtype=np.uint64)
         self._shares = np.ones_like(self._thresholds)
-        for k, (each, own) in enumerate(zip(coins, members, strict=True)):
-            self._members[k, : each.size] = own
-            self._thresholds[k * size + own] = each.thresholds
-            self._shares[k * size + own] = (np.uint64(1 << each.bits) - each.thresholds) // np.uint64(each.size)
+        for k, (coin, own) in enumerate(zip(coins, members, strict=True)):
+            self._members[k, : coin.size] = own
+            self._thresholds[k * size + own] = coin.thresholds
+            self._shares[k * size + own] = (np.uint64(1 << coin.bits) - coin.thresholds) // np.uint64(coin.size)
         self._outcomes: Codes | None = None
         if len(self._thresholds) <= LOOKED_UP:
             self._outcomes = self._look_ahead(np.concatenate([k * size + own for k, own in enumerate(members)]))
@@ -50,8 +50,8 @@ class SubtableCoins:
         if self._outcomes is None:
             rows, published = np.arange(len(true)), np.empty_like(true)
         else:
-            found = self._outcomes.take(pairs << 8 | first)
-            rows, published = np.flatnonzero(found == self._size), found.astype(true.dtype)
+            outcomes = self._outcomes.take(pairs << 8 | first)
+            rows, published = np.flatnonzero(outcomes == self._size), outcomes.astype(true.dtype)
         while len(rows):
             words = first[rows].astype(np.uint64) << np.uint64(56) | stream.integers(len(rows), 64) & REST
             published[rows], decided = self.decide(pairs[rows], words)
@@ -80,10 +80,10 @@ class SubtableCoins:
         Words in a row first keep the value and then draw one member after the other. So all from the lowest to the highest have one outcome where both
         ends keep, or both draw the same.
         """
-        found = np.full((len(self._thresholds), 256), self._size, dtype=np.min_scalar_type(self._size))
+        outcomes = np.full((len(self._thresholds), 256), self._size, dtype=np.min_scalar_type(self._size))
         low = np.tile(np.arange(256, dtype=np.uint64) << np.uint64(56), len(pairs))
         every = np.repeat(pairs, 256)
         (lowest, begun), (highest, ended) = (self.decide(every, words) for words in (low, low | REST))
         same = begun & ended & (lowest == highest) & (self._kept(every, low) == self._kept(every, low | REST))
-        found[pairs] = np.where(same, lowest, self._size).reshape(-1, 256)
-        return found.ravel()
+        outcomes[pairs] = np.where(same, lowest, self._size).reshape(-1, 256)
+        return outcomes.ravel()

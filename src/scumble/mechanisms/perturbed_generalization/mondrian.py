@@ -31,7 +31,7 @@ def grouped(ranks: Ranks, k: int) -> tuple[Places, Places]:
         rows = rows[open_rows][np.argsort(half, kind="stable")]
         counts = np.bincount(half)
         sizes = counts[counts > 0]
-    return np.concatenate([each for each, _ in whole]), np.concatenate([each for _, each in whole])
+    return np.concatenate([low for low, _ in whole]), np.concatenate([high for _, high in whole])
 
 
 def _cut(

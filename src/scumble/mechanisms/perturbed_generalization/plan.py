@@ -140,11 +140,11 @@ def derive(facts: Facts) -> Terms:
         len(coins) == 1 and record.k > 1,
         "one perturbed column and groups of 2 or more, and the manifest has not",
     )
-    ((name, each),) = coins.items()
-    facts.demand(not each.own, "all values alike as replacements, and the manifest has others")
-    gamma = sampled_gamma(each.amplification, record.k)
+    ((name, coin),) = coins.items()
+    facts.demand(not coin.own, "all values alike as replacements, and the manifest has others")
+    gamma = sampled_gamma(coin.amplification, record.k)
     asked = [c.parameters for c in facts.asked("sampled_rho") if meets_rho(gamma, c.parameters)]
-    return _terms(name, each, record.k, [(given["rho1"], given["rho2"]) for given in asked], facts.from_data)
+    return _terms(name, coin, record.k, [(given["rho1"], given["rho2"]) for given in asked], facts.from_data)
 
 
 def _terms(name: str, coins: Coins, k: int, asked: list[tuple[float, float]], from_data: list[str]) -> Terms:

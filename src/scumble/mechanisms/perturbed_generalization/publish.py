@@ -68,7 +68,7 @@ def _read(job: Job, name: str) -> tuple[dict[str, "Side"], Codes]:
         job.progress(rows, job.table.rows)
     if not rows:
         raise TableError("the table has no rows, so there is nothing to publish")
-    return {n: _side(n, pa.chunked_array(each), job) for n, each in parts.items()}, np.concatenate(codes)
+    return {n: _side(n, pa.chunked_array(part), job) for n, part in parts.items()}, np.concatenate(codes)
 
 
 def _narrow(column: pa.Array) -> pa.Array:

@@ -13,17 +13,17 @@ from scumble.sources.source import Source
 from scumble.spec.spec import Spec
 
 
-def sampled_rows(table: Source, spec: Spec, found: Profile, plan: SamplePlan) -> Rows:
+def sampled_rows(table: Source, spec: Spec, profile: Profile, plan: SamplePlan) -> Rows:
     """The same for samples: of n rows s are published, each counting n/s, so that in sums of order k a row is to be expected
     with (n/s)^(k - 1), as if it were published with that many copies.
     """
-    ((name, domain),) = found.domains.items()
-    samples = samples_of(table, spec, found, plan)
+    ((name, domain),) = profile.domains.items()
+    samples = samples_of(table, spec, profile, plan)
     weight = "copies" if plan.settings.duplicates else "weight"
     merged = {column: partial(representative, records) for column, records in samples.merged.items()}
     published = Published(
         [*spec.published, weight],
-        found.domains,
+        profile.domains,
         plan.channels,
         copies=weight,
         sample=plan.sampling.least,

@@ -85,8 +85,10 @@ def personal_groups(table: Source, public: Mapping[str, Coarsen | None], sensiti
         or {"": pa.nulls(lines.num_rows)}
     )
     records = lines.column("scumble n").to_numpy().astype(np.int64)
-    found = regrouped(keys, codes.astype(np.int64), records, domain.size)
-    return found if public else Groups(found.keys.select([]), found.group, found.code, found.records, found.values)
+    groups = regrouped(keys, codes.astype(np.int64), records, domain.size)
+    return (
+        groups if public else Groups(groups.keys.select([]), groups.group, groups.code, groups.records, groups.values)
+    )
 
 
 def regrouped(keys: pa.Table, code: Counts, records: Counts, values: int) -> Groups:

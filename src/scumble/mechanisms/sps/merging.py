@@ -30,14 +30,16 @@ def merge_columns(groups: Groups, settings: Settings) -> tuple[Groups, dict[str,
             raise SchemaError(
                 f"column {name!r} is to be generalised, but is not public{did_you_mean(name, groups.keys.column_names)}"
             )
-    found = {name: _merge(groups, name, number(settings.significance, "significance")) for name in names}
+    merged = {name: _merge(groups, name, number(settings.significance, "significance")) for name in names}
     keys = groups.keys
-    for name, (column, _) in found.items():
+    for name, (column, _) in merged.items():
         keys = keys.set_column(keys.column_names.index(name), name, column)
-    if not found:
+    if not merged:
         return groups, {}
     lines = keys.take(pa.array(groups.group))
-    return regrouped(lines, groups.code, groups.records, groups.values), {n: record for n, (_, record) in found.items()}
+    return regrouped(lines, groups.code, groups.records, groups.values), {
+        n: record for n, (_, record) in merged.items()
+    }
 
 
 def _merge(groups: Groups, name: str, significance: float) -> tuple[pa.Array, list[MergedRecord]]:

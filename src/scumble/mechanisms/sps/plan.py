@@ -63,8 +63,8 @@ class Sampling(Model):
 
     def of_share(self, share: npt.NDArray[np.float64]) -> Counts:
         """The sample size where the most frequent value has that share."""
-        found = sample_size(share, self.retain, self.values, self.lam, self.delta, tail=self.tail)
-        return np.asarray(np.maximum(np.floor(found).astype(np.int64), self.least))
+        size = sample_size(share, self.retain, self.values, self.lam, self.delta, tail=self.tail)
+        return np.asarray(np.maximum(np.floor(size).astype(np.int64), self.least))
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +89,7 @@ def plan(profile: Profile, spec: Spec) -> SamplePlan:
     asked = [] if target.rho1 is None else [(number(target.rho1, "rho1"), number(target.rho2, "rho2"))]
     terms = _terms(name, coins, sampling, asked, profile.from_data, bool(settings.generalize))
     warnings = [TWO_VALUES] if domain.size == 2 else []
-    warnings += [told.sentence for told in _tells(sampling) if sampling.sizes == "paper"]
+    warnings += [clause.sentence for clause in _tells(sampling) if sampling.sizes == "paper"]
     return SamplePlan(
         "sps",
         [{name: coins}],
@@ -110,11 +110,11 @@ def derive(facts: Facts) -> Terms:
         given is not None and len(coins) == 1, "samples of groups and one perturbed column, and the manifest has not"
     )
     assert given is not None
-    ((name, each),) = coins.items()
+    ((name, coin),) = coins.items()
     settings = Settings.model_validate(
         {"lambda": given.lam, "delta": given.delta, "tail": given.tail, "sizes": given.sizes}
     )
-    sampling = sampling_of(settings, float(each.channel().retain), each.size)
+    sampling = sampling_of(settings, float(coin.channel().retain), coin.size)
     rungs_alike = (
         np.allclose(sampling.ladder or [0], given.ladder or [0], rtol=ROUNDING, atol=0)
         if len(sampling.ladder or []) == len(given.ladder or [])
@@ -125,20 +125,20 @@ def derive(facts: Facts) -> Terms:
     rhos = [
         (c.parameters["rho1"], c.parameters["rho2"])
         for c in facts.asked("rho")
-        if meets_rho(each.amplification, c.parameters)
+        if meets_rho(coin.amplification, c.parameters)
     ]
-    return _terms(name, each, sampling, rhos, facts.from_data, facts.merged or facts.says("merged"))
+    return _terms(name, coin, sampling, rhos, facts.from_data, facts.merged or facts.says("merged"))
 
 
 def _terms(
     name: str, coins: Coins, sampling: Sampling, asked: list[tuple[float, float]], from_data: list[str], merged: bool
 ) -> Terms:
     proved = sampling.sizes == "one" or (sampling.sizes == "ladder" and sampling.tail == "exact")
-    found = [reconstruction_guarantee(name, sampling)] if proved else []
-    found += [_here(rho_guarantee([name], *pair)) for pair in asked]
-    found.append(_here(amplification_guarantee([name], coins.amplification)))
-    told = [*dependence_of_domains(from_data), *_tells(sampling), *(clauses("merged") if merged else [])]
-    return of_rows(found, told)
+    terms = [reconstruction_guarantee(name, sampling)] if proved else []
+    terms += [_here(rho_guarantee([name], *pair)) for pair in asked]
+    terms.append(_here(amplification_guarantee([name], coins.amplification)))
+    tells = [*dependence_of_domains(from_data), *_tells(sampling), *(clauses("merged") if merged else [])]
+    return of_rows(terms, tells)
 
 
 TWO_VALUES = (
@@ -164,10 +164,10 @@ def sampling_of(settings: Settings, retain: float, values: int) -> Sampling:
 
 def _nothing(retain: float, values: int, lam: float, delta: float) -> str:
     _, above = lambda_limits(1, retain, values)
-    told = f"at p = {retain:.4g}, m = {values}, lambda = {lam:g}, delta = {delta:g} not even one record of a group may be published"
+    sentence = f"at p = {retain:.4g}, m = {values}, lambda = {lam:g}, delta = {delta:g} not even one record of a group may be published"
     if lam >= above:
-        return f"{told}: no estimate is ever more than {above:.4g} times too high, so lambda must lie in (0, {above:.4g}); or lower p"
-    return f"{told}: the tails of its estimate are smaller; lower delta, lambda or p"
+        return f"{sentence}: no estimate is ever more than {above:.4g} times too high, so lambda must lie in (0, {above:.4g}); or lower p"
+    return f"{sentence}: the tails of its estimate are smaller; lower delta, lambda or p"
 
 
 def reconstruction_guarantee(name: str, sampling: Sampling) -> Guarantee:

@@ -36,7 +36,7 @@ def plan(profile: Profile, spec: Spec) -> Plan:
         [coins],
         terms.guarantees,
         terms.depends_on_data,
-        warnings=[text for name, each in coins.items() if (text := _extreme(name, each.channel()))],
+        warnings=[text for name, coin in coins.items() if (text := _extreme(name, coin.channel()))],
     )
 
 

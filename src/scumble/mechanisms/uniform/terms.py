@@ -48,7 +48,7 @@ def terms_of(coins: dict[str, Coins], asked: list[Guarantee], from_data: list[st
     gamma = joint_factor(coins)
     named = {(claim.parameters["rho1"], claim.parameters["rho2"]) for claim in asked}
     rho1, rho2 = named.pop() if len(named) == 1 else BREACH
-    retentions = {name: float(each.thresholds.max()) / 2**each.bits for name, each in coins.items()}
+    retentions = {name: float(coin.thresholds.max()) / 2**coin.bits for name, coin in coins.items()}
     breach = breach_guarantee(retentions, upward(gamma), rho1, rho2)
-    found = [*asked, amplification_guarantee(list(coins), gamma), *([breach] if breach is not None else [])]
-    return of_rows(found, dependence_of_domains(from_data))
+    guarantees = [*asked, amplification_guarantee(list(coins), gamma), *([breach] if breach is not None else [])]
+    return of_rows(guarantees, dependence_of_domains(from_data))

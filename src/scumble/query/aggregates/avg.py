@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from scumble.query.reconstruct import Whole
 
 
-def of_rows(aggregate: "Aggregate", question: "Question", found: "Whole", z: float) -> Estimate:
+def of_rows(aggregate: "Aggregate", question: "Question", whole: "Whole", z: float) -> Estimate:
     """The sum of a value over the rows that have one."""
-    ratio = found.sum(aggregate)
-    return of_average(aggregate.name, ratio, question.exact, z, found.even(aggregate, ratio))
+    ratio = whole.sum(aggregate)
+    return of_average(aggregate.name, ratio, question.exact, z, whole.even(aggregate, ratio))
 
 
 AVG = Aggregation("avg", "avg", read, of_rows)

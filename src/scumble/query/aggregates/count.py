@@ -22,13 +22,13 @@ def read(function: exp.Expression) -> exp.Expression | None:
     return None if value is None or isinstance(value, exp.Star) or value.is_number else value
 
 
-def of_rows(aggregate: "Aggregate", question: "Question", found: "Whole", z: float) -> Estimate:
+def of_rows(aggregate: "Aggregate", question: "Question", whole: "Whole", z: float) -> Estimate:
     """The rows in which nothing is missing."""
     which = question.counted(aggregate.value)
-    count, weighted = found.count(*which), question.published.weighted
+    count, weighted = whole.count(*which), question.published.weighted
     if aggregate.value is None and question.exact and weighted:  # people are whole, sums of weights n/s nearly so
         count = Moments(np.rint(count.value), count.variance)
-    return of_sum(aggregate.name, count, question.exact, z, alike=not weighted, draws=found.draws(*which))
+    return of_sum(aggregate.name, count, question.exact, z, alike=not weighted, draws=whole.draws(*which))
 
 
 COUNT = Aggregation("count", "count", read, of_rows)

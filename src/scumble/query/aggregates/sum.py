@@ -22,9 +22,9 @@ def read(function: exp.Expression) -> exp.Expression | None:
     return value
 
 
-def of_rows(aggregate: "Aggregate", question: "Question", found: "Whole", z: float) -> Estimate:
+def of_rows(aggregate: "Aggregate", question: "Question", whole: "Whole", z: float) -> Estimate:
     """The sum over rows that have a value."""
-    ratio, draws = found.sum(aggregate), found.draws_of_sum(aggregate)
+    ratio, draws = whole.sum(aggregate), whole.draws_of_sum(aggregate)
     return _empty(of_sum(aggregate.name, ratio.numerator, question.exact, z, draws=draws), ratio.denominator)
 
 

@@ -59,16 +59,16 @@ def dots(lines: Sequence[Line], width: int) -> Any:
 def _apart(lines: Sequence[Line]) -> list[Line]:
     """Values that look the same when cut short get a number: the axis would put them in one row."""
     seen: Counter[str] = Counter()
-    found = []
+    places = []
     for line in lines:
         seen[line.label] += 1
-        found.append(replace(line, label=f"{line.label} ({seen[line.label]})") if seen[line.label] > 1 else line)
-    return found
+        places.append(replace(line, label=f"{line.label} ({seen[line.label]})") if seen[line.label] > 1 else line)
+    return places
 
 
 def _drawn(line: Line) -> dict[str, Any]:
     """An interval without an end is drawn to its value; the table beside the chart says that it is open."""
     ends = {
-        name: each if math.isfinite(each) else line.estimate for name, each in (("low", line.low), ("high", line.high))
+        name: end if math.isfinite(end) else line.estimate for name, end in (("low", line.low), ("high", line.high))
     }
     return {**vars(line), **ends}

@@ -28,25 +28,27 @@ def frontier(settings: Sequence[Setting], error: str, width: int) -> Any:
     x = alt.X(
         "posterior:Q", title="largest belief in any value after seeing a row", axis=alt.Axis(tickCount=5, **plain)
     )
-    up = alt.Axis(values=ticks([each.error for each in settings]), **plain)
+    up = alt.Axis(values=ticks([setting.error for setting in settings]), **plain)
     y = alt.Y("error:Q", title=error, scale=alt.Scale(type="log", nice=False), axis=up)
-    names = list(dict.fromkeys(each.name for each in settings if not each.this))
+    names = list(dict.fromkeys(setting.name for setting in settings if not setting.this))
     layers = []
     for place, name in enumerate(names):
-        some = sorted((each for each in settings if each.name == name and not each.this), key=lambda s: s.posterior)
-        base = alt.Chart(alt.InlineData(values=[vars(each) for each in some]))
+        some = sorted(
+            (setting for setting in settings if setting.name == name and not setting.this), key=lambda s: s.posterior
+        )
+        base = alt.Chart(alt.InlineData(values=[vars(setting) for setting in some]))
         layers.append(base.mark_line(stroke="var(--soft)", strokeWidth=1.2).encode(x=x, y=y))
         mark = {"shape": SHAPES[place % len(SHAPES)], "size": 40, "stroke": "var(--estimate)", "filled": False}
         layers.append(base.mark_point(**mark).encode(x=x, y=y))
         if len(names) > 1:
             end = alt.Chart(alt.InlineData(values=[vars(some[0])]))
-            told = {"align": "left", "dx": 8, "dy": -8, "fontSize": 11 if narrow else 12, "color": "var(--ink)"}
-            layers.append(end.mark_text(**told).encode(x=x, y=y, text="name:N"))
-    here = [vars(each) for each in settings if each.this]
+            style = {"align": "left", "dx": 8, "dy": -8, "fontSize": 11 if narrow else 12, "color": "var(--ink)"}
+            layers.append(end.mark_text(**style).encode(x=x, y=y, text="name:N"))
+    here = [vars(setting) for setting in settings if setting.this]
     if here:
         base = alt.Chart(alt.InlineData(values=here))
         ring = {"shape": "circle", "size": 230, "stroke": "var(--truth)", "strokeWidth": 2.5, "filled": False}
         layers.append(base.mark_point(**ring).encode(x=x, y=y))
-        told = {"align": "left", "dx": 13, "dy": -9, "fontSize": 12, "fontWeight": "bold", "color": "var(--ink)"}
-        layers.append(base.mark_text(**told).encode(x=x, y=y, text=alt.value("this release")))
+        style = {"align": "left", "dx": 13, "dy": -9, "fontSize": 12, "fontWeight": "bold", "color": "var(--ink)"}
+        layers.append(base.mark_text(**style).encode(x=x, y=y, text=alt.value("this release")))
     return alt.layer(*layers).properties(width=width, height=300, autosize={"type": "fit", "contains": "padding"})

@@ -89,9 +89,11 @@ def _measured(subject: Subject) -> Measured:
         return measure(release, truth, Workload.counts(truth, size=wanted, dimensions=dimensions, floor=FLOOR, seed=1))
     names = subject.protected[:6] + manifest.public[:3]
     sets = [*((name,) for name in names), *itertools.combinations(names, 2)]
-    columns = [[exp.column(name, quoted=True) for name in each] for each in sets]
-    counting = [exp.select(*each, exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by(*each) for each in columns]
-    workload = Workload.sql([sql_of(each) for each in counting])
+    columns = [[exp.column(name, quoted=True) for name in names] for names in sets]
+    counting = [
+        exp.select(*column, exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by(*column) for column in columns
+    ]
+    workload = Workload.sql([sql_of(statement) for statement in counting])
     return _answers(subject, workload) if base is None else measure(release, Truth(base, [], [], {}), workload)
 
 
@@ -114,7 +116,7 @@ def _answers(subject: Subject, workload: Workload) -> Measured:
             refused[question.sql] = str(error)
             continue
         numbers = zip(e.value.tolist(), e.se.tolist(), e.low.tolist(), e.high.tolist(), strict=True)
-        lines += [Line(question.sql, "n", math.nan, math.nan, *each) for each in numbers]
+        lines += [Line(question.sql, "n", math.nan, math.nan, *number) for number in numbers]
     return Measured(lines, refused)
 
 
@@ -152,12 +154,12 @@ def _from(points: list[Point]) -> float | None:
 def _bands(points: list[Point]) -> list[tuple[str, int, str, str]]:
     """Median and 95th percentile of the error by how many rows are counted."""
     edges = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1.0001]
-    found = []
+    bands = []
     for low, high in itertools.pairwise(edges):
         errors = [point.error for point in points if low <= point.selectivity < high]
         if len(errors) >= 3:
-            told = f"{share(low)} to {share(min(high, 1.0))}"
-            found.append(
-                (told, len(errors), share(float(np.median(errors)), 2), share(float(np.quantile(errors, 0.95)), 2))
+            sentence = f"{share(low)} to {share(min(high, 1.0))}"
+            bands.append(
+                (sentence, len(errors), share(float(np.median(errors)), 2), share(float(np.quantile(errors, 0.95)), 2))
             )
-    return found
+    return bands

@@ -20,8 +20,8 @@ MOST_CHARACTERS = 1500
 def asking(subject: Subject) -> Section:
     """The section."""
     name, manifest = subject.release.path.name, subject.manifest
-    found = re.search(r"^(`{3,})sql\n(.*?)\n\1$", readme(manifest), re.DOTALL | re.MULTILINE)
-    by_hand = found[2] if found and len(found[2]) <= MOST_CHARACTERS else None
+    match = re.search(r"^(`{3,})sql\n(.*?)\n\1$", readme(manifest), re.DOTALL | re.MULTILINE)
+    by_hand = match[2] if match and len(match[2]) <= MOST_CHARACTERS else None
     sql = _question(subject)
     return Section(
         "asking",
@@ -47,12 +47,12 @@ def _question(subject: Subject) -> str:
 
 def _fewest(subject: Subject) -> list[str]:
     """The public column with the fewest values, where one has few; tables apart cannot be asked together."""
-    found = {
+    sizes = {
         name: len(counts)
         for name in subject.manifest.public[:MOST_COLUMNS]
         if (counts := subject.published([exp.column(name, quoted=True)], MOST_VALUES)) is not None and len(counts) > 1
     }
-    return [min(found, key=lambda name: found[name])] if found else []
+    return [min(sizes, key=lambda name: sizes[name])] if sizes else []
 
 
 def _plain(name: str) -> bool:

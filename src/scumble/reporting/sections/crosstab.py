@@ -110,20 +110,20 @@ def _table(subject: Subject, across: Axis, down: Axis) -> dict[str, object]:
 
 def _counts(subject: Subject, across: Axis, where: exp.Expression | None) -> tuple[Numbers, Numbers, Numbers]:
     """Estimate and interval in each part of a public column."""
-    found = subject.ask([across.number], where)
-    (e,) = found.estimates
-    places = [int(place) for place in found.groups.column(0).to_pylist()]
+    estimates = subject.ask([across.number], where)
+    (e,) = estimates.estimates
+    places = [int(place) for place in estimates.groups.column(0).to_pylist()]
     numbers = np.zeros((3, len(across.parts) + 1))
-    for row, each in enumerate((e.value, e.low, e.high)):
-        numbers[row, places] = np.where(np.isfinite(each), each, e.value)
+    for row, number in enumerate((e.value, e.low, e.high)):
+        numbers[row, places] = np.where(np.isfinite(number), number, e.value)
     return numbers[0, :-1], numbers[1, :-1], numbers[2, :-1]
 
 
 def _truth(subject: Subject, across: Axis, down: Axis) -> tuple[Numbers, Numbers] | None:
-    found, size = subject.true_counts([down.number, across.number]), subject.true_counts([across.number])
-    if found is None or size is None:
+    counts, size = subject.true_counts([down.number, across.number]), subject.true_counts([across.number])
+    if counts is None or size is None:
         return None
-    table = np.array([[found.get((i, j), 0) for j in range(len(across.parts))] for i in range(len(down.parts))])
+    table = np.array([[counts.get((i, j), 0) for j in range(len(across.parts))] for i in range(len(down.parts))])
     return table.astype(np.float64), np.maximum([size.get((j,), 0) for j in range(len(across.parts))], 1.0)
 
 

@@ -44,7 +44,7 @@ def distributions(subject: Subject) -> Section:
             shown.append(_distribution(subject, name))
         except InputError as error:
             refused.append((text(name), str(error)))
-    published = any(line[2] for each in shown for line in each.rows)
+    published = any(line[2] for distribution in shown for line in distribution.rows)
     facts = {
         "distributions": shown,
         "refused": refused,
@@ -83,11 +83,11 @@ def _distribution(subject: Subject, name: str) -> Distribution:
 def _values(subject: Subject, axis: Axis) -> tuple[list[Line], list[str]]:
     """All values by one question."""
     column = exp.column(axis.name, quoted=True)
-    found = subject.ask([column])
-    places = {value: i for i, value in enumerate(found.groups.column(0).to_pylist())}
+    estimates = subject.ask([column])
+    places = {value: i for i, value in enumerate(estimates.groups.column(0).to_pylist())}
     published, truth = _published(subject, column), subject.true_counts([column])
-    lines = [_line(part, found.estimates[0], places[part.key], published, truth) for part in axis.parts]
-    return lines, found.notes
+    lines = [_line(part, estimates.estimates[0], places[part.key], published, truth) for part in axis.parts]
+    return lines, estimates.notes
 
 
 def _ranges(subject: Subject, axis: Axis) -> tuple[list[Line], list[str]]:
@@ -119,9 +119,9 @@ def _row(line: Line) -> tuple[str, ...]:
 
 
 def _key(lines: list[Line]) -> tuple[tuple[str, str], ...]:
-    found = [("dot", "estimate, with its 95% interval")]
+    entries = [("dot", "estimate, with its 95% interval")]
     if any(line.published is not None for line in lines):
-        found.append(("square", "as published, before correction"))
+        entries.append(("square", "as published, before correction"))
     if any(line.truth is not None for line in lines):
-        found.append(("diamond", "truth"))
-    return tuple(found)
+        entries.append(("diamond", "truth"))
+    return tuple(entries)

@@ -104,8 +104,8 @@ def _prior(subject: Subject, name: str) -> Numbers:
     truth = subject.true_counts([column])
     if truth is not None:
         return shares(np.array([truth.get((value,), 0) for value in domain.values.to_pylist()], dtype=np.float64))
-    found = subject.ask([column])
-    return shares(np.nan_to_num(found.estimates[0].value))
+    estimates = subject.ask([column])
+    return shares(np.nan_to_num(estimates.estimates[0].value))
 
 
 def _this(subject: Subject, name: str, prior: Numbers) -> Setting:

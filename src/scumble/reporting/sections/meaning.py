@@ -15,22 +15,22 @@ TITLE = "What the number means"
 def meaning(subject: Subject) -> Section:
     """The section."""
     guarantees = subject.terms.guarantees
-    found = belief(guarantees)
-    if found is None:
+    known = belief(guarantees)
+    if known is None:
         return Section("meaning", TITLE, why_not=_why_not(subject))
     own = {g.parameters["rho1"] for g in of_the_row(guarantees) if "rho1" in g.parameters and g.kind not in BREACHES}
     priors = sorted({*PRIORS, *own})
-    lines = [(fraction(p), at_most_share(found.bound(p)), plain(found.bound(p) / p, 3), p in own) for p in priors]
+    lines = [(fraction(p), at_most_share(known.bound(p)), plain(known.bound(p) / p, 3), p in own) for p in priors]
     drawn = figure(
-        lambda width: draw(found.bound, priors, width),
+        lambda width: draw(known.bound, priors, width),
         "The curve is the most that any belief can become; on the dashed line a row tells nothing.",
         "Curve of the largest belief after seeing a row against the belief before. "
-        + "; ".join(f"{share(p)} becomes at most {at_most_share(found.bound(p))}" for p in priors),
+        + "; ".join(f"{share(p)} becomes at most {at_most_share(known.bound(p))}" for p in priors),
         (("curve", "largest belief after"), ("dashed", "nothing learnt"), ("dot", "lines of the table")),
         wide=420,
     )
-    factor = None if found.factor is None else up(found.factor)
-    return Section("meaning", TITLE, {"belief": found, "factor": factor, "lines": lines, "figure": drawn})
+    factor = None if known.factor is None else up(known.factor)
+    return Section("meaning", TITLE, {"belief": known, "factor": factor, "lines": lines, "figure": drawn})
 
 
 def _why_not(subject: Subject) -> str:

@@ -31,7 +31,7 @@ def mechanisms(subject: Subject) -> Section | None:
             why_not="This release has no column that is perturbed by itself, to whose privacy others could be set.",
         )
     try:
-        found = compare(
+        comparison = compare(
             subject.truth,
             _spec(subject),
             mechanisms=_comparable(),
@@ -42,26 +42,26 @@ def mechanisms(subject: Subject) -> Section | None:
         )
     except InputError as error:
         return Section("mechanisms", TITLE, why_not=f"Nothing can be compared: {error}.")
-    best = found.frontier()
+    best = comparison.frontier()
     lines = [
         (
             line.setting.name,
-            line.setting.told,
+            line.setting.label,
             share(line.posterior),
             share(line.error),
             share(line.metrics["median_relative_error"][1], 2),
             f"× {plain(line.setting.beliefs.factor, 3)}" if line.setting.beliefs.factor < 1e12 else "none",
             line in best,
         )
-        for line in sorted(found.lines, key=lambda line: line.error)
+        for line in sorted(comparison.lines, key=lambda line: line.error)
     ]
     facts = {
         "lines": lines,
         "level": share(here),
         "mechanism": subject.manifest.mechanism,
         "repetitions": REPETITIONS,
-        "questions": found.questions,
-        "refused": [(name, text(why)) for name, why in found.refused.items()],
+        "questions": comparison.questions,
+        "refused": [(name, text(why)) for name, why in comparison.refused.items()],
     }
     return Section("mechanisms", TITLE, facts)
 

@@ -49,5 +49,5 @@ def _coins(manifest: Manifest) -> str:
 
 def _headed(clause: Clause) -> tuple[str, str]:
     """Its heading, and its sentence; the sentence alone where it has none."""
-    head, told = heading(clause.code), text(clause.code, clause.parameters)
-    return (head, told[:1].upper() + told[1:]) if head else ("", told)
+    head, body = heading(clause.code), text(clause.code, clause.parameters)
+    return (head, body[:1].upper() + body[1:]) if head else ("", body)

@@ -84,15 +84,15 @@ def integrity_answer(subject: Subject) -> tuple[Answer, str]:
         verdict = _worst(findings) if findings else "holds"
         beyond = "" if verdict == "holds" else " beyond what the release says of itself"
         tried = f" {_some(len(findings), 'attack')} on its form found nothing{beyond}." if findings else ""
-        told = f"All {len(subject.checks)} checks pass: hashes, columns, rows, guarantees recomputed, and channels against the data.{tried}"
-        return verdict, told
-    told = f"{len(failed)} of {len(subject.checks)} checks fail: {', '.join(failed)}. " if failed else ""
-    told += (
+        sentence = f"All {len(subject.checks)} checks pass: hashes, columns, rows, guarantees recomputed, and channels against the data.{tried}"
+        return verdict, sentence
+    sentence = f"{len(failed)} of {len(subject.checks)} checks fail: {', '.join(failed)}. " if failed else ""
+    sentence += (
         f"{_some(len(caught), 'attack')} found what the release should not have: {', '.join(caught)}. "
         if caught
         else ""
     )
-    return "broken", f"{told}Do not use this release."
+    return "broken", f"{sentence}Do not use this release."
 
 
 def _some(count: int, what: str) -> str:
@@ -111,7 +111,7 @@ def _answer(subject: Subject, name: str) -> Answered:
     findings = [finding for finding in subject.findings if finding.question == name]
     verdict = _worst(findings)
     said = dict.fromkeys(clause.sentence for clause in subject.terms.clauses if clause.code in SAYS[name])
-    short, details = _told(findings)
+    short, details = _sentences(findings)
     if name == "singling out" and subject.alone is not None:
         alone = subject.alone / max(1, subject.manifest.rows)
         verdict = "open" if subject.alone and verdict in ("untested", "holds") else verdict
@@ -120,7 +120,7 @@ def _answer(subject: Subject, name: str) -> Answered:
     return Answered(name, ASKED[name], verdict, short or _untested(subject, name), details, list(said))
 
 
-def _told(findings: list[Finding]) -> tuple[str, list[str]]:
+def _sentences(findings: list[Finding]) -> tuple[str, list[str]]:
     """In a sentence what the most successful attack got, and what each says of itself."""
     if not findings:
         return "", []

@@ -66,12 +66,12 @@ def _guess(subject: Subject, name: str) -> list[tuple[str, str, str, str]]:
     after = np.nanmax(posteriors(channel, prior), axis=0)
     rare = int(np.argmax(np.where(prior > 0, after / np.maximum(prior, 1e-300), 0)))
     label = text(domain.values[rare].as_py())
-    told = f"the commonest value alone is right for {share(float(prior.max()))}, without any row"
+    sentence = f"the commonest value alone is right for {share(float(prior.max()))}, without any row"
     rise = f"of all values it gains most; {_rows(int(counts[rare]))} it"
     top = int(np.argmax(after))
     most = f"it is in {text(domain.values[top].as_py())}, which is believed with {share(float(prior[top]))} without any row"
     return [
-        (f"Best guess of a found person's {text(name)} is right", "100%", share(right), told),
+        (f"Best guess of a found person's {text(name)} is right", "100%", share(right), sentence),
         (f"Largest belief in any value of {text(name)}", "100%", share(float(after[top])), most),
         (
             f"Largest belief in {text(name)} = {label}",

@@ -37,11 +37,11 @@ def standards(subject: Subject) -> Section:
 
 
 def _parameters(subject: Subject) -> str:
-    found = belief(subject.terms.guarantees)
-    if found is None or found.factor is None:
+    parameters = belief(subject.terms.guarantees)
+    if parameters is None or parameters.factor is None:
         return "No ε is claimed: the guarantee is of another kind, stated above."
-    delta = f"δ = {plain(found.save)}" if found.save else "δ = 0"
-    return f'ε = {math.log(found.factor):.4g}, {delta}. Smaller is more private; "What the number means" works it out.'
+    delta = f"δ = {plain(parameters.save)}" if parameters.save else "δ = 0"
+    return f'ε = {math.log(parameters.factor):.4g}, {delta}. Smaller is more private; "What the number means" works it out.'
 
 
 def _composition(traits: Traits, keyed: bool) -> str:
@@ -62,9 +62,9 @@ def _generalized(subject: Subject) -> list[str]:
         ]
         for way in GENERALIZED
     }
-    found = [f"Generalization: {', '.join(names)} by {GENERALIZED[way]}." for way, names in ways.items() if names]
+    sentences = [f"Generalization: {', '.join(names)} by {GENERALIZED[way]}." for way, names in ways.items() if names]
     merged = [c.name for c in subject.manifest.columns if c.merged]
-    return found + ([f"Generalization: {', '.join(merged)} by putting values together."] if merged else [])
+    return sentences + ([f"Generalization: {', '.join(merged)} by putting values together."] if merged else [])
 
 
 def _model(subject: Subject) -> str:

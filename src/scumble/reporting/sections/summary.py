@@ -45,11 +45,11 @@ def tiles(subject: Subject) -> list[Tile]:
     manifest = subject.manifest
     perturbed = len(manifest.sensitive)
     columns = f"{len(manifest.columns)} columns" + (f", {perturbed} of them perturbed" if perturbed else "")
-    found = [Tile("Rows published", whole(manifest.rows), columns)]
+    cards = [Tile("Rows published", whole(manifest.rows), columns)]
     known = belief(subject.terms.guarantees)
     if known is not None and known.factor is not None:
         save = f", δ = {plain(known.save)}" if known.save else ""
-        found.append(
+        cards.append(
             Tile(
                 "Odds change at most",
                 f"× {up(known.factor)}",
@@ -64,16 +64,16 @@ def tiles(subject: Subject) -> list[Tile]:
             else "before and after seeing the release, at most"
         )
         meaning += f", for {OWN}" if known is not None and known.own else ""
-        found.append(Tile("A belief can become", f"{pair[0]} → {pair[1]}", meaning))
+        cards.append(Tile("A belief can become", f"{pair[0]} → {pair[1]}", meaning))
     parameters = {k: v for g in subject.terms.guarantees for k, v in g.parameters.items()}
     if "k" in parameters and not manifest.view.row_by_row:
-        found.append(
+        cards.append(
             Tile("Smallest crowd", f"{parameters['k']:g} rows", "behind every published combination of values")
         )
     if "l" in parameters:
-        found.append(Tile("Largest share in a bucket", f"1/{parameters['l']:g}", "of any one sensitive value"))
+        cards.append(Tile("Largest share in a bucket", f"1/{parameters['l']:g}", "of any one sensitive value"))
     if "largest_posterior" in parameters and known is None:
-        found.append(
+        cards.append(
             Tile(
                 "Largest belief",
                 share(parameters["largest_posterior"]),
@@ -82,8 +82,8 @@ def tiles(subject: Subject) -> list[Tile]:
         )
     if subject.alone is not None:
         alone = share(subject.alone / max(1, manifest.rows))
-        found.append(Tile("Rows that are alone", alone, "with the values of their public columns"))
-    return found
+        cards.append(Tile("Rows that are alone", alone, "with the values of their public columns"))
+    return cards
 
 
 def _again(traits: Traits) -> str:
@@ -97,19 +97,21 @@ def _again(traits: Traits) -> str:
 def _decide(subject: Subject) -> list[str]:
     """What no computation can decide."""
     manifest = subject.manifest
-    found = []
+    decisions = []
     if not subject.terms.guarantees:
-        found.append("No bound holds for this release: is it published to people who are trusted anyway?")
+        decisions.append("No bound holds for this release: is it published to people who are trusted anyway?")
     if subject.alone:
-        found.append(
+        decisions.append(
             f"{share(subject.alone / manifest.rows)} of the rows can be recognised by whoever knows their public values. May it be known that these people are in the table, and do the public columns "
             "tell nothing that must stay hidden?"
         )
     if subject.terms.depends_on_data:
-        found.append(
+        decisions.append(
             "Some parameters were computed from the data and are public; what they tell is listed. Is that acceptable?"
         )
     if not manifest.randomness.keyed:
-        found.append(f"Will the same people be published again? {_again(find_mechanism(manifest.mechanism).traits)}")
-    found.append("Is each person one row? Otherwise the guarantee is per row, and weaker per person.")
-    return found
+        decisions.append(
+            f"Will the same people be published again? {_again(find_mechanism(manifest.mechanism).traits)}"
+        )
+    decisions.append("Is each person one row? Otherwise the guarantee is per row, and weaker per person.")
+    return decisions

@@ -47,8 +47,8 @@ def dni(text: str) -> bool:
     >>> dni("12345678Z"), dni("12345678A")
     (True, False)
     """
-    found = re.fullmatch(r"(\d{8})-?([A-Z])", text)
-    return found is not None and "TRWAGMYFPDXBNJZSQVHLCKE"[int(found[1]) % 23] == found[2]
+    match = re.fullmatch(r"(\d{8})-?([A-Z])", text)
+    return match is not None and "TRWAGMYFPDXBNJZSQVHLCKE"[int(match[1]) % 23] == match[2]
 
 
 def nir(text: str) -> bool:

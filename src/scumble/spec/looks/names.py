@@ -174,7 +174,7 @@ def names_person(name: str) -> bool:
     words, joined = folded(name), f"_{'_'.join(folded(name))}_"
     people = PERSON.split()
     ends = tuple(NUMBERED.split())
-    return any(f"_{each}_" in joined for each in people) or any(
+    return any(f"_{word}_" in joined for word in people) or any(
         word.removesuffix(end) in people for word in words for end in ends if word != end and word.endswith(end)
     )
 

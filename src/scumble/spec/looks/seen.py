@@ -90,23 +90,23 @@ def dated(kind: pa.DataType) -> bool:
 
 def first_look(table: Source, names: list[str]) -> list[Seen]:
     """What the first rows tell of some columns; of a stream that runs once, their types alone."""
-    found = [Seen(name, published_type(table.schema.field(name).type)) for name in names]
+    columns = [Seen(name, published_type(table.schema.field(name).type)) for name in names]
     if table.stable:
         batches = table.batches(names)
         for batch in itertools.islice(batches, 1):
-            for seen in found:
+            for seen in columns:
                 seen.add(batch.column(seen.name))
         batches.close()
-    return found
+    return columns
 
 
 def scan(table: Source, progress: Progress) -> list[Seen]:
     """One pass over the table."""
-    found = [Seen(f.name, published_type(f.type)) for f in table.schema]
+    columns = [Seen(f.name, published_type(f.type)) for f in table.schema]
     rows = 0
     for batch in table.batches(table.schema.names):
-        for seen in found:
+        for seen in columns:
             seen.add(batch.column(seen.name))
         rows += batch.num_rows
         progress(rows, table.rows)
-    return found
+    return columns

@@ -86,13 +86,13 @@ def years(values: Iterable[Any]) -> list[int] | None:
     >>> years(["1950-03-01", "2001-12-24"]), years(["24.12.1950"]), years(["north"])
     ([1950, 2001], [1950], None)
     """
-    found = []
+    numbers = []
     for value in values:
-        told = DAY.match(value.strip()) if isinstance(value, str) else None
-        if not isinstance(value, date) and told is None:
+        match = DAY.match(value.strip()) if isinstance(value, str) else None
+        if not isinstance(value, date) and match is None:
             return None
-        found.append(value.year if told is None else int(told["a"] or told["b"]))
-    return found or None
+        numbers.append(value.year if match is None else int(match["a"] or match["b"]))
+    return numbers or None
 
 
 def births(days: Iterable[int]) -> bool:
