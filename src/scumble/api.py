@@ -146,14 +146,17 @@ def init(
     return path
 
 
-def open(path: str | Path, *more: str | Path, on: str | None = None, engine: "Choice" = None) -> Release:
+def open(
+    path: str | Path, *more: str | Path, on: str | None = None, engine: "Choice" = None, timeout: Any = None
+) -> Release:
     """Opens a release and checks it against its hashes.
 
-    more    further releases, asked as one table: of the same spec, with the rows of other owners
-    on      the shared row id, where the further releases have other columns of the same rows
-    engine  what runs statements over its tables: a name ("duckdb"), or a class that implements scumble.engines.engine.Engine
+    more     further releases, asked as one table: of the same spec, with the rows of other owners
+    on       the shared row id, where the further releases have other columns of the same rows
+    timeout  the seconds that a question may take, where it does not say itself; 600 when absent
+    engine   what runs statements over its tables: a name ("duckdb"), or a class that implements scumble.engines.engine.Engine
     """
-    parts = [open_release(part, engine) for part in (path, *more)]
+    parts = [open_release(part, engine, timeout) for part in (path, *more)]
     if len(parts) == 1:
         return parts[0]
     from scumble.release.combine import join, stack

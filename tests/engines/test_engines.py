@@ -139,8 +139,12 @@ def sql(question: str) -> str:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return published_in(tmp_path_factory.mktemp("releases"))
+
+
+def published_in(folder: Path) -> dict[str, Path]:
     """A release of each form."""
-    folder, rows = tmp_path_factory.mktemp("releases"), table()
+    rows = table()
     for name, how in RELEASES.items():
         own = rows.drop_columns(how.get("drop", []))
         own = own.group_by(own.column_names).aggregate([]) if name == "tuple_set" else own

@@ -4,6 +4,7 @@ Registered by one line: ENGINES["sqlite"] = "toys.engine:SQLite".
 """
 
 import sqlite3
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from scumble.core.errors import QueryError
-from scumble.engines.engine import Axis, Predicates, Tables, truths_by_statement
+from scumble.engines.engine import Axis, Predicates, Rows, Tables, truths_by_statement
 
 UNSUPPORTED = ("sets of values", "truth values as such")
 """SQLite has neither lists nor booleans: boxes with sets cannot be loaded, and true is 1."""
@@ -26,15 +27,26 @@ class SQLite:
     dialect = "sqlite"
 
     def __init__(self, tables: Tables) -> None:
-        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
-        for name, rows in tables.items():
-            if isinstance(rows, exp.Query):
-                self._connection.execute(f"CREATE VIEW {_quoted(name)} AS {rows.sql(dialect=self.dialect)}")
-            else:
-                self.register(
-                    name,
-                    rows if isinstance(rows, pa.Table) else pa.concat_tables([pq.read_table(file) for file in rows]),
-                )
+        self._tables = dict(tables)
+        self._own = threading.local()
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """A copy of everything for each thread: all that a toy needs to be asked by several."""
+        if not hasattr(self._own, "connection"):
+            self._own.connection, self._own.known = sqlite3.connect(":memory:"), set()
+        for name, rows in list(self._tables.items()):
+            if name not in self._own.known:
+                self._own.known.add(name)
+                self._open(name, rows)
+        own: sqlite3.Connection = self._own.connection
+        return own
+
+    def _open(self, name: str, rows: Rows) -> None:
+        if isinstance(rows, exp.Query):
+            self._own.connection.execute(f"CREATE VIEW {_quoted(name)} AS {rows.sql(dialect=self.dialect)}")
+        else:
+            self.register(name, rows if isinstance(rows, pa.Table) else pa.concat_tables(map(pq.read_table, rows)))
 
     def run(self, statement: exp.Query) -> pa.Table:
         """The result of a statement; a column has the type of its values, and none where it has none."""
@@ -45,8 +57,11 @@ class SQLite:
         names, lines = [column[0] for column in found.description], found.fetchall()
         return pa.table({name: pa.array(_alike([line[i] for line in lines])) for i, name in enumerate(names)})
 
-    def register(self, name: str, table: pa.Table) -> None:
-        """Copies a table."""
+    def register(self, name: str, table: pa.Table, *, everywhere: bool = False) -> None:
+        """Copies a table; one for everybody is copied by each thread."""
+        if everywhere:
+            self._tables[name] = table
+            return
         self.unregister(name)
         columns = ", ".join(_quoted(column) for column in table.column_names)
         self._connection.execute(f"CREATE TABLE {_quoted(name)} ({columns})")

@@ -25,6 +25,9 @@ def command(
     method: Annotated[
         str, typer.Option(help="How to estimate: unbiased, or likelihood (never negative).")
     ] = "unbiased",
+    timeout: Annotated[
+        str | None, typer.Option(help="The seconds that the question may take; 600 when absent.", show_default=False)
+    ] = None,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Ask a release a question: COUNT(*), SUM, AVG with WHERE, GROUP BY, ORDER BY and LIMIT."""
@@ -34,7 +37,7 @@ def command(
     if not paths:
         raise ParameterError('a question has two parts: scumble query NAME.release "SELECT ... FROM release ..."')
     with progress_bar("asking"):
-        answer = open(*paths, on=on).query(sql, level=level, method=method)
+        answer = open(*paths, on=on).query(sql, level=level, method=method, timeout=timeout)
     if format is Format.JSON:
         print_json(answer.to_list())
         for note in answer.notes:

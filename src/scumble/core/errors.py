@@ -10,7 +10,8 @@ ScumbleError
 │   ├── ReleaseError      a folder that is not a release, or cannot be asked
 │   │   └── ChangedRelease  a release that is no longer the one that was written
 │   └── QueryError        a question that is not understood
-│       └── NotEstimable  a question that the published data cannot answer
+│       ├── NotEstimable  a question that the published data cannot answer
+│       └── QuestionStopped  a question that took too long, or was cancelled
 └── InternalError         our mistake: please report it
 
 The command line prints the message of an InputError on one line (of undecided columns, one for each) and exits with code 2.
@@ -78,6 +79,10 @@ class QueryError(InputError, ValueError):
 
 class NotEstimable(QueryError):  # noqa: N818  the word of the field
     """A question that the published data cannot answer."""
+
+
+class QuestionStopped(QueryError):  # noqa: N818  what happened to it
+    """A question that took too long, or that somebody cancelled."""
 
 
 class InternalError(ScumbleError):

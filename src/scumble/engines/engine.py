@@ -53,7 +53,11 @@ Predicates = Sequence[tuple[exp.Expression, str, pa.Array]]
 
 
 class Engine(Protocol):
-    """Runs statements over the tables that it was opened on; a question knows one of them as `release`."""
+    """Runs statements over the tables that it was opened on; a question knows one of them as `release`.
+
+    Several threads may ask at once, and so may the child of a fork. Waiting for the database, an engine calls `scumble.core.stopping.look` now and
+    then, which raises where the question was cancelled or its time is over.
+    """
 
     dialect: str
     """What sqlglot calls the engine's SQL."""
@@ -61,8 +65,8 @@ class Engine(Protocol):
     def run(self, statement: exp.Query) -> pa.Table:
         """The result of a statement. What cannot be computed is a QueryError."""
 
-    def register(self, name: str, table: pa.Table) -> None:
-        """Makes a table in memory known under a name, instead of any that had it."""
+    def register(self, name: str, table: pa.Table, *, everywhere: bool = False) -> None:
+        """Makes a table in memory known under a name, instead of any that had it: to this thread, or everywhere."""
 
     def unregister(self, name: str) -> None:
         """Forgets it."""

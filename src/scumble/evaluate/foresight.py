@@ -39,10 +39,10 @@ class Remembered:
             self._runs[statement] = self._engine.run(statement)
         return self._runs[statement]
 
-    def register(self, name: str, table: pa.Table) -> None:
+    def register(self, name: str, table: pa.Table, *, everywhere: bool = False) -> None:
         """Makes a table known; what was remembered may have been about another of that name."""
         self._runs.clear()
-        self._engine.register(name, table)
+        self._engine.register(name, table, everywhere=everywhere)
 
     def unregister(self, name: str) -> None:
         """Forgets it."""

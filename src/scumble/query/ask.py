@@ -8,6 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.core.errors import QueryError
+from scumble.engines.engine import TABLE
 from scumble.query.estimates import Estimates
 from scumble.query.parse import BESIDE, Query, parse
 from scumble.query.rewrites import Recoding, rewritten
@@ -44,6 +46,14 @@ def ask(
     shown = _shown(estimates.estimates, query)
     lines = asked.undo(estimates.estimates).take(shown)
     return Estimates(lines.columns, lines.groups, lines.estimates, lines.level, [*asked.notes, *estimates.notes(shown)])
+
+
+def demand_text(sql: object) -> None:
+    """Refuses what is no text."""
+    if not isinstance(sql, str):
+        raise QueryError(
+            f'a question is a text, "SELECT ... FROM {TABLE} ...", not {type(sql).__name__}; ask one question at a time'
+        )
 
 
 def _shown(answer: Estimates, query: Query) -> Lines:

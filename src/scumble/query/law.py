@@ -18,12 +18,12 @@ The normal law of query/intervals.py does not serve where few rows of a large we
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
+from scumble.core.once import once
 from scumble.query.few import MANY
 
 Tensor = npt.NDArray[np.float64]
@@ -123,12 +123,12 @@ class Transition:
     counted: Flags
     """f."""
 
-    @cached_property
+    @once
     def range(self) -> float:
         """How much one row can change S."""
         return float(np.ptp(self.weights))
 
-    @cached_property
+    @once
     def spread(self) -> Tensor:
         """Var(W | x) of each true cell."""
         return np.maximum(self.weights**2 @ self.through - self.counted, 0)

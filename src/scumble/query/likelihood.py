@@ -28,6 +28,7 @@ import numpy.typing as npt
 from scumble.core.channel import Channel, IndistinguishableValues
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
+from scumble.core.stopping import look
 from scumble.query.kronecker import Operator, operator_of, whole
 
 Tensor = npt.NDArray[np.float64]
@@ -177,6 +178,7 @@ def _squarem(y: Tensor, operator: Operator, gap: float, x: Tensor, limit: int) -
     n, done = float(y.sum()), 0
     least = 1e-9 * n / y.size
     while True:
+        look()
         x1 = x * operator.back(y / (operator.forward(x) + TINY))
         g = operator.back(y / (operator.forward(x1) + TINY))
         left, done = n * (float(g.max()) - 1), done + 1
@@ -203,6 +205,7 @@ def _newton(y: Tensor, operator: Operator, gap: float, x: Tensor, limit: int = 4
     s = 1 - operator.back(w)
     best, left = x, np.inf
     while left > gap and done < limit:
+        look()
         # Rough systems do while x s is large, and are the cheaper ones; near the end they must be solved well.
         dx, ds, dw = _newton_step(operator, y, x, s, w, 10.0 ** -min(12, max(6, done)))
         x = x + _length(x, dx) * dx

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from scumble.core.channel import Channel
 from scumble.core.entropy import Entropy
 from scumble.core.errors import QueryError
+from scumble.core.stopping import look
 from scumble.query.bootstrap import pivot_errors
 from scumble.query.compile import Question, perturbed_column
 from scumble.query.estimates import Estimate
@@ -90,6 +91,7 @@ def _fit(part: Reconstruction, sums: Tensor) -> Fit:
     digest = hashlib.sha256(np.rint(table).astype("<i8").tobytes()).hexdigest()
     fit = Fit(np.zeros_like(table), channels, digest)
     for place in _places(table, len(axes)):
+        look()
         states = table[place]
         total = states.sum()
         if total > 0:
@@ -206,6 +208,7 @@ def _errors(whole: Whole, fits: list[Fit], functionals: list[Tensor], draws: int
     for fit, functional in zip(fits, functionals, strict=True):
         axes = len(fit.channels)
         for place in _places(fit.counts, axes):
+            look()
             if fit.counts[place].sum() > 0:
                 parts = _by_row(functional[place[1:]], len(cells.shape), cells.width)
                 total[:, place[0]] += pivot_errors(fit.counts[place], fit.channels, parts, draws, stream)

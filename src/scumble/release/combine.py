@@ -26,7 +26,7 @@ class Combined(Release):
     """Several releases behind one table."""
 
     def __init__(self, parts: Sequence[Release], manifest: Manifest, on: str | None) -> None:
-        super().__init__(parts[0].path, manifest, parts[0].choice)
+        super().__init__(parts[0].path, manifest, parts[0].choice, parts[0].timeout)
         self.parts = list(parts)
         self._on = on
 

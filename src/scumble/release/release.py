@@ -2,7 +2,7 @@
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from sqlglot import exp
 from scumble.core.channel import Channel
 from scumble.core.display import Card, Shown
 from scumble.core.errors import ChangedRelease, ReleaseError
+from scumble.core.once import once
+from scumble.core.stopping import Running, running, seconds_of
 from scumble.engines import demand_engine, open_engine
 from scumble.engines.engine import TABLE, Engine
 from scumble.engines.expressions import column as exp_column
@@ -24,7 +26,7 @@ from scumble.forms import find_form
 from scumble.forms.form import PART
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
-from scumble.query.ask import ask
+from scumble.query.ask import ask, demand_text
 from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
@@ -43,20 +45,32 @@ if TYPE_CHECKING:
 class Release(Shown):
     """A published table that answers questions."""
 
-    def __init__(self, path: Path, manifest: Manifest, engine: "Choice" = None) -> None:
+    def __init__(self, path: Path, manifest: Manifest, engine: "Choice" = None, timeout: Any = None) -> None:
         demand_engine(engine)
+        self.timeout = seconds_of(timeout)
+        self._running: set[Running] = set()
         self.path = path
         self.manifest = manifest
         self.prepared: dict[str, Any] = {}
         """What its form made of the tables for earlier questions."""
         self.choice = engine
 
-    def query(self, sql: str, *, level: Any = 0.95, method: str = "unbiased") -> Estimates:
+    def query(self, sql: str, *, level: Any = 0.95, method: str = "unbiased", timeout: Any = None) -> Estimates:
         """The answer to a SELECT over the table `release`, each aggregate with its standard error and interval.
 
-        level   how often an interval holds the truth
-        method  "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
+        level    how often an interval holds the truth
+        method   "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
+        timeout  the seconds that it may take; what the release was opened with where it is not given, and 600 where that was not
         """
+        demand_text(sql)
+        with running(self.timeout if timeout is None else seconds_of(timeout)) as question:
+            self._running.add(question)
+            try:
+                return self._answer(sql, level, method)
+            finally:
+                self._running.discard(question)
+
+    def _answer(self, sql: str, level: Any, method: str) -> Estimates:
         own = find_form(self.manifest.form.kind)
         answer = ask(
             sql, own.columns(self), self.recoding, lambda query: own.answer(self, query, level, method), own.beside
@@ -64,12 +78,17 @@ class Release(Shown):
         answer.notes[:0] = [f"{DOUBTFUL} {doubt}" for doubt in self.doubts[:1]]
         return answer
 
-    @cached_property
+    def cancel(self) -> None:
+        """Ends the questions that other threads are asking at the moment: there they raise QuestionStopped."""
+        for question in list(self._running):
+            question.cancel()
+
+    @once
     def terms(self) -> Terms:
         """What it promises: derived from its mechanism, coins, form and numbers, never read; refused where nothing follows."""
         return terms_of(self.manifest)
 
-    @cached_property
+    @once
     def doubts(self) -> list[str]:
         """Where the manifest claims something else than what follows from it, in sentences."""
         try:
@@ -77,13 +96,13 @@ class Release(Shown):
         except ReleaseError as error:
             return [str(error)]
 
-    @cached_property
+    @once
     def coarse(self) -> dict[str, Coarse]:
         """The columns whose values stand for several of the table."""
         named = {column.of or column.name: column for column in self.manifest.columns}
         return {name: Coarse(name, c.coarsened, c.type) for name, c in named.items() if c.coarsened is not None}
 
-    @cached_property
+    @once
     def recoding(self) -> Recoding:
         """What became of the values of columns before publishing, coins apart."""
         merged = {c.name: c.merged for c in self.manifest.columns if c.merged}
@@ -124,7 +143,7 @@ class Release(Shown):
         counted = self.engine.run(select({"n": count()}, alone.subquery("alone")))
         return int(counted.column("n")[0].as_py())
 
-    @cached_property
+    @once
     def engine(self) -> Engine:
         """What runs statements over the published rows."""
         return self._make_engine()
@@ -140,7 +159,7 @@ class Release(Shown):
         named = {TABLE: rows, **{PART.format(table.name): table.files for table in several}}
         return {name: [self.path / file for file in files] for name, files in named.items()}
 
-    @cached_property
+    @once
     def strata(self) -> list[dict[str, Channel]]:
         """The channel of each perturbed column, for each stratum."""
         own = [c.name for c in self.manifest.columns if any(record.replace == "published" for record in c.records)]
@@ -159,7 +178,7 @@ class Release(Shown):
         counts[places, codes] = np.rint(lines.column("n").to_numpy())
         return counts
 
-    @cached_property
+    @once
     def published(self) -> Published:
         """What the query layer has to know of it."""
         manifest = self.manifest
@@ -189,16 +208,20 @@ class Release(Shown):
         return f"<Release {self.path.name}: {self.manifest.rows:,} rows, {self.manifest.mechanism}, perturbed: {perturbed}>"
 
 
-def open_release(path: str | Path, engine: "Choice" = None) -> Release:
+def open_release(path: str | Path, engine: "Choice" = None, timeout: Any = None) -> Release:
     """The release in a folder; its manifest and every file are checked against their hashes."""
     demand_engine(engine)
+    if not isinstance(path, str | Path):
+        raise ReleaseError(
+            f"a release is opened by the path of its folder, not by {type(path).__name__}; several: open(a, b)"
+        )
     folder = Path(path)
     manifest = read_manifest(folder)
     with ThreadPoolExecutor() as pool:
         for problem in pool.map(lambda file: changed(folder, file), manifest.files):
             if problem:
                 raise ChangedRelease(problem)
-    return Release(folder, manifest, engine)
+    return Release(folder, manifest, engine, timeout)
 
 
 def changed(folder: Path, file: FileRecord) -> str | None:

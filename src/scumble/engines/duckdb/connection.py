@@ -41,7 +41,7 @@ def _closed(files: Iterable[Path]) -> list[str]:
     """
     names = dict.fromkeys(name for file in files for name in (str(file.absolute()), literal(file)))
     return [
-        "TimeZone = 'UTC'",
+        "GLOBAL TimeZone = 'UTC'",  # of every cursor, too
         f"allowed_paths = [{', '.join(map(text, names))}]",
         "enable_external_access = false",
         "lock_configuration = true",
@@ -60,9 +60,13 @@ def spilling_into(folder: Path) -> Iterator[None]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-@cache
 def _private() -> Path:
-    """A folder of this process, gone when it ends, also where a pool started it and `atexit` is not heard."""
+    return _folder_of(os.getpid())
+
+
+@cache
+def _folder_of(process: int) -> Path:
+    """A folder of a process, gone when it ends, also where a pool started it and `atexit` is not heard."""
     folder = Path(tempfile.mkdtemp(prefix="scumble-"))
     Finalize(None, shutil.rmtree, (folder,), {"ignore_errors": True}, exitpriority=0)
     return folder

@@ -10,10 +10,11 @@ from sqlglot import exp
 
 from scumble.engines.duckdb.complaint import refusal
 from scumble.engines.duckdb.connection import connect
+from scumble.engines.duckdb.cursors import Cursor, Cursors
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.duckdb.lookup import with_lookups
 from scumble.engines.duckdb.tally import tally
-from scumble.engines.engine import TABLE, Axis, Predicates, Rows, Tables, truths_by_statement
+from scumble.engines.engine import TABLE, Axis, Predicates, Tables, truths_by_statement
 from scumble.engines.sql import parquet, quoted
 
 
@@ -25,38 +26,45 @@ def exact(sql: str, raw: pa.Table) -> pa.Table:
 
 
 class DuckDB:
-    """An in-memory connection that knows the tables of a release."""
+    """A database in memory that knows the tables of a release, with a cursor for each thread."""
 
     dialect = "duckdb"
 
     def __init__(self, tables: Tables) -> None:
-        self._connection = connect(file for rows in tables.values() if isinstance(rows, Sequence) for file in rows)
-        for name, rows in tables.items():
-            self._open(name, rows)
+        files = [file for rows in tables.values() if isinstance(rows, Sequence) for file in rows]
+        self._shared = {name: rows.combine_chunks() for name, rows in tables.items() if isinstance(rows, pa.Table)}
+        self._views = {name: rows for name, rows in tables.items() if not isinstance(rows, pa.Table)}
+        self._cursors = Cursors(files, self._open)
+        self._cursors.current()
         rows = tables.get(TABLE)
         self._files = list(rows) if isinstance(rows, Sequence) else None
 
-    def _open(self, name: str, rows: Rows) -> None:
-        if isinstance(rows, pa.Table):
-            self.register(name, rows)
-            return
-        source = rows.sql(dialect=self.dialect) if isinstance(rows, exp.Query) else f"SELECT * FROM {parquet(rows)}"
-        self._connection.execute(f"CREATE VIEW {quoted(name)} AS {source}")
+    def _open(self, database: Cursor) -> None:
+        database.share(self._shared)
+        for name, rows in self._views.items():
+            source = rows.sql(dialect=self.dialect) if isinstance(rows, exp.Query) else f"SELECT * FROM {parquet(rows)}"
+            database.connection.execute(f"CREATE VIEW {quoted(name)} AS {source}")
 
     def run(self, statement: exp.Query) -> pa.Table:
         """The result of a statement as Arrow."""
+        cursor = self._cursors.current()
+        cursor.share(self._shared)
         try:
-            return arrow(self._connection, with_lookups(statement).sql(dialect=self.dialect))
+            return arrow(cursor.connection, with_lookups(statement).sql(dialect=self.dialect))
         except duckdb.Error as error:
-            raise refusal(error, self._connection, statement) from None
+            raise refusal(error, cursor.connection, statement) from None
 
-    def register(self, name: str, table: pa.Table) -> None:
+    def register(self, name: str, table: pa.Table, *, everywhere: bool = False) -> None:
         """Makes a table in memory known, in one piece: sums over several are added in any order, and so differ in the last digit."""
-        self._connection.register(name, table.combine_chunks())
+        if everywhere:
+            self._shared[name] = table.combine_chunks()
+        else:
+            self._cursors.current().connection.register(name, table.combine_chunks())
 
     def unregister(self, name: str) -> None:
         """Forgets it."""
-        self._connection.unregister(name)
+        self._shared.pop(name, None)
+        self._cursors.current().connection.unregister(name)
 
     def truths(self, asked: Predicates) -> list[npt.NDArray[np.int8]]:
         """Evaluates each predicate on a table of its domain's values, all in one statement."""

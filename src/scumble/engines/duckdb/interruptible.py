@@ -1,30 +1,41 @@
-"""Statements that an interruption stops.
+"""Statements that an interruption, the end of their time or another thread stops.
 
-DuckDB turns a result into Arrow in one call that looks at no signal until it is over. So the statement runs on a thread of its own while the
-main thread, the only one that Python interrupts, waits for it.
+DuckDB turns a result into Arrow in one call that looks at nothing until it is over. So the statement runs on a thread of its own while the
+thread that asks waits for it: in the main one Python raises what Ctrl-C does, and every one looks at the time (core/stopping.py).
 """
 
-import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
 
+from scumble.core.stopping import current
+
 LOOK = 0.05
 """Seconds between two looks at whether somebody wants the end."""
+
+T = TypeVar("T")
 
 
 def arrow(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
     """The result of a statement."""
-    if threading.current_thread() is not threading.main_thread():
-        return connection.sql(sql).to_arrow_table()
+    return interruptible(connection, lambda: connection.sql(sql).to_arrow_table())
+
+
+def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
+    """What is done with a connection, as long as nobody wants its end."""
+    question = current()
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(lambda: connection.sql(sql).to_arrow_table())
+        doing = pool.submit(work)
         try:
-            while not running.done():
-                wait([running], timeout=LOOK)  # a signal that another thread got is seen by the main one when it wakes
-            return running.result()
+            while not doing.done():
+                if question is not None:
+                    question.look()
+                wait([doing], timeout=LOOK)  # a signal that another thread got is seen by the main one when it wakes
+            return doing.result()
         finally:
-            while not running.done():
+            while not doing.done():
                 connection.interrupt()  # again, where it came before the statement had begun
-                wait([running], timeout=LOOK)
+                wait([doing], timeout=LOOK)

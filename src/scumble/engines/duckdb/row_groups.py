@@ -16,6 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from scumble.core.stopping import current
+
 T = TypeVar("T")
 
 
@@ -44,10 +46,16 @@ def read(task: Task, columns: Sequence[str], words: Sequence[str]) -> pa.Table:
 
 
 def added_up(count: Callable[[Task], T], tasks: Iterable[Task], plus: Callable[[T, T], T], start: T) -> T:
-    """The sum of what tasks count; where one fails, the others are not begun."""
-    pool = ThreadPoolExecutor(pa.cpu_count())
+    """The sum of what tasks count; where one fails, or the question is to end, the others are not begun."""
+    pool, question = ThreadPoolExecutor(pa.cpu_count()), current()
+
+    def counted(task: Task) -> T:
+        if question is not None:
+            question.look()
+        return count(task)
+
     try:
-        return reduce(plus, pool.map(count, tasks), start)
+        return reduce(plus, pool.map(counted, tasks), start)
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -33,7 +33,7 @@ def prepare(release: Opened) -> None:
     rows = rows.append_column(ROW, pa.array(np.arange(rows.num_rows))).append_column(SIZE, pa.array(sizes[place]))
     values = values.append_column(VALUE, pa.array(np.arange(values.num_rows)))
     for name, rows_of in ((ROWS, rows), (VALUES, values)):
-        engine.register(name, rows_of)
+        engine.register(name, rows_of, everywhere=True)
     release.prepared[ROWS] = True
 
 

@@ -51,7 +51,7 @@ class Counting:
         if release.domains is not None:
             counted = over_domain(counted, {name: release.domains[name] for name in tables[0].attributes})
         name = " ".join(["scumble counted", *(table.name for table in tables)])
-        engine.register(name, _rule(release.noise).applied(counted))
+        engine.register(name, _rule(release.noise).applied(counted), everywhere=True)
         tuples = CountedTuples(engine, name, release.transactions is not None)
         return cls(tuples, _sums_of(tuples.sums({}, None, [Summed()]), Summed(), 0))
 
