@@ -108,7 +108,9 @@ def publish_chosen(
 
     coin_source = _coin_source(key, id, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
-    plan = publish_table(source, spec, folder, coin_source, overwrite=overwrite, progress=progress)
+    plan = publish_table(
+        source, spec, folder, coin_source, overwrite=overwrite, progress=progress, durable=out is not None
+    )
     for warning in plan.warnings:
         warnings.warn(warning, stacklevel=3)
     return Release(folder, read_manifest(folder))  # written this moment: its hashes need no check

@@ -14,7 +14,8 @@ from naming import publish_openly
 from tables import DISEASES
 
 import scumble
-from scumble.core.atomic import undisturbed, whole_file, whole_folder
+from scumble.core.atomic import whole_file, whole_folder
+from scumble.core.undisturbed import undisturbed
 from scumble.engines.duckdb.interruptible import arrow
 
 PAUSING = Path(__file__).parent / "pausing.py"
@@ -62,7 +63,7 @@ def test_no_mechanism_leaves_anything_behind(
     seen: list[list[str]] = []
 
     def reached(*_: Any) -> None:
-        seen.append([path.name for folder in tmp_path.glob(".r.*") for path in folder.iterdir()])
+        seen.append([path.name for folder in tmp_path.glob(".r.*") for path in folder.rglob("*")])
         raise KeyboardInterrupt
 
     monkeypatch.setattr("scumble.publishing.publish.readme", reached)
@@ -223,7 +224,7 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         write_half(path)
     assert path.read_text() == "before"
-    with whole_file(path) as aside:
+    with whole_file(path, overwrite=True) as aside:
         aside.write_text("after")
     assert path.read_text() == "after"
     assert list(tmp_path.iterdir()) == [path]

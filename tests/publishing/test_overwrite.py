@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import scumble
 from scumble.cli import app
 from scumble.core.atomic import whole_folder
-from scumble.core.errors import InputError, ParameterError, ReleaseError
+from scumble.core.errors import ParameterError, ReleaseError
 from scumble.reporting import report
 
 Publish = Callable[..., scumble.Release]
@@ -81,9 +81,10 @@ def test_a_file_that_comes_while_the_new_release_is_written_is_kept(publish_simp
 def test_what_a_folder_has_beyond_the_named_files_is_never_removed(tmp_path: Path) -> None:
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / "other").write_text("the only copy")
-    with pytest.raises(InputError, match="former"), whole_folder(tmp_path / "r", lambda former: []):
+    with pytest.warns(UserWarning, match=r"is kept in .*r\.former'"), whole_folder(tmp_path / "r", lambda former: []):
         pass
-    assert "the only copy" in [path.read_text() for path in tmp_path.rglob("other")]
+    assert (tmp_path / "r.former" / "other").read_text() == "the only copy"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r", "r.former"]
 
 
 def test_the_table_itself_is_never_overwritten(publish_simply: Publish, patients: pa.Table, tmp_path: Path) -> None:
@@ -98,6 +99,18 @@ def test_the_table_itself_is_never_overwritten(publish_simply: Publish, patients
     for out in (tmp_path / "t.parquet", tmp_path):
         with pytest.raises(ReleaseError, match="where the table itself lies"):
             publish_simply(table=tmp_path / "t.parquet", out=out, overwrite=True)
+
+
+def test_a_release_is_not_written_into_the_table_that_it_is_made_from(
+    publish_simply: Publish, patients: pa.Table, tmp_path: Path
+) -> None:
+    """The next publication would read it as rows of the table."""
+    (tmp_path / "table").mkdir()
+    pq.write_table(patients, tmp_path / "table" / "a.parquet")
+    for out in (tmp_path / "table" / "r", tmp_path / "table" / "deep" / "r"):
+        with pytest.raises(ReleaseError, match="inside of the table"):
+            publish_simply(table=tmp_path / "table", out=out)
+    publish_simply(table=tmp_path / "table" / "a.parquet", out=tmp_path / "table" / "r")
 
 
 def test_a_link_to_a_release_is_kept(publish_simply: Publish, tmp_path: Path) -> None:

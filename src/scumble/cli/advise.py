@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from scumble.cli.output import Format, console, print_card, print_json
-from scumble.core.errors import ParameterError
 
 
 def command(
@@ -36,15 +35,16 @@ def command(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Repeat the check with the same coins.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the advised spec to this file.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file of that name.")] = False,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Choose the mechanism and its parameters for an accuracy, or for a privacy, and check the promise by publishing."""
     from scumble.cli.output import progress_bar
-    from scumble.core.atomic import whole_file
+    from scumble.core.atomic import demand_file, whole_file
     from scumble.evaluate import advise
 
-    if out is not None and out.exists():
-        raise ParameterError(f"{str(out)!r} exists and is kept; choose another name")
+    if out is not None:
+        demand_file(out, overwrite, [spec])
     with progress_bar("checking the promise") as progress:
         advice = advise(
             spec,
@@ -59,7 +59,7 @@ def command(
             progress=progress,
         )
     if out is not None:
-        with whole_file(out) as aside:
+        with whole_file(out, overwrite=overwrite) as aside:
             aside.write_text(advice.written(out.parent), encoding="utf-8")
     if format is Format.JSON:
         print_json(advice.to_list())

@@ -33,14 +33,17 @@ def command(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Also write the result to this file, as JSON.")
     ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file of that name.")] = False,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Publish a table by every mechanism that applies, at equal privacy, many times, and measure what the answers are worth."""
     from scumble.cli.output import progress_bar
-    from scumble.core.atomic import whole_file
+    from scumble.core.atomic import demand_file, whole_file
     from scumble.evaluate import Workload, compare
     from scumble.evaluate.subject import Subject
 
+    if out is not None:
+        demand_file(out, overwrite, [spec])
     subject = Subject.of(spec)
     workload = (
         Workload.sql(question)
@@ -59,7 +62,7 @@ def command(
             progress=progress,
         )
     if out is not None:
-        with whole_file(out) as aside:
+        with whole_file(out, overwrite=overwrite) as aside:
             aside.write_text(json.dumps(comparison.to_list(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if format is Format.JSON:
         print_json(comparison.to_list())

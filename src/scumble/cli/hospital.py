@@ -14,7 +14,7 @@ from scumble.api import publish
 from scumble.cli.output import console
 from scumble.cli.progress import progress_bar
 from scumble.cli.shown import singling_out
-from scumble.core.atomic import whole_file
+from scumble.core.atomic import demand_file, whole_file
 from scumble.core.errors import InputError
 from scumble.engines.duckdb.engine import exact
 from scumble.query.estimates import Estimates
@@ -135,9 +135,9 @@ def run(out: Path, rows: int) -> None:
     """The whole road: table, release, questions, report."""
     say = console().print
     out.mkdir(parents=True, exist_ok=True)
-    with progress_bar("inventing patients"), whole_file(out / "patients.csv") as aside:
+    with progress_bar("inventing patients"):
         table = hospital(rows, step=500)  # to the cent, cost would single out nearly everybody
-        pa.csv.write_csv(table, aside)
+        _write(table, out / "patients.csv")
     say(f"{out / 'patients.csv'}: {rows:,} patients of a hospital that does not exist", markup=False)
     with progress_bar("publishing") as progress:
         release = publish(
@@ -171,6 +171,17 @@ def run(out: Path, rows: int) -> None:
     report(release, out)
     command = "python -m scumble" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
     say(f"Now try: {command} show {out / 'patients.release'}", markup=False)
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    """The patients as a CSV file. One that is there stays if it is the same, and is nobody else's to be replaced if not."""
+    made = pa.BufferOutputStream()
+    pa.csv.write_csv(table, made)
+    text = made.getvalue().to_pybytes()
+    if not path.is_file() or path.read_bytes() != text:
+        demand_file(path, overwrite=False)
+        with whole_file(path) as aside:
+            aside.write_bytes(text)
 
 
 def report(release: Release, out: Path) -> None:

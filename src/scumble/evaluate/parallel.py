@@ -10,8 +10,8 @@ from multiprocessing import active_children, get_context
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from scumble.core.atomic import undisturbed
 from scumble.core.errors import ParameterError
+from scumble.core.undisturbed import undisturbed
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -102,28 +102,36 @@ def publish_table(
     *,
     overwrite: bool = False,
     progress: Progress | None = None,
+    durable: bool = True,
 ) -> Plan:
-    """Publishes a table into the folder `out` and returns the plan that it followed."""
+    """Publishes a table into the folder `out` and returns the plan that it followed; `durable` if it is to outlive the machine's next fall."""
     try:
-        return _publish(table, spec, out, coin_source, overwrite, progress)
+        return _publish(table, spec, out, coin_source, overwrite, progress, durable)
     except NotOnGrid as found:  # in one batch of rows: say how many there are in all
         raise count_gaps((batch.column(0) for batch in table.batches([found.column])), found.column) from None
 
 
 def _publish(
-    table: Source, spec: Spec, out: Path, coin_source: CoinSource, overwrite: bool, progress: Progress | None
+    table: Source,
+    spec: Spec,
+    out: Path,
+    coin_source: CoinSource,
+    overwrite: bool,
+    progress: Progress | None,
+    durable: bool,
 ) -> Plan:
     chosen = find_mechanism(spec.mechanism)
     spec = decided(spec, table)
-    demand_free(out, overwrite, table.files)
+    demand_free(out, overwrite, table.files, table.folder if isinstance(table, ParquetSource) else None)
     _demand_keyed(chosen, coin_source)
-    counts = profile(table, spec)
-    if coin_source.key is not None and counts.from_data:
-        raise ParameterError(
-            f"coins by key need a declared domain for {counts.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
-        )
-    plan: Plan = chosen.plan(counts, spec)
-    with whole_folder(out, former_files if overwrite else None) as folder, spilling_into(folder):
+    former = former_files if overwrite else None
+    with whole_folder(out, former, durable=durable) as folder, spilling_into(folder.parent):
+        counts = profile(table, spec)
+        if coin_source.key is not None and counts.from_data:
+            raise ParameterError(
+                f"coins by key need a declared domain for {counts.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
+            )
+        plan: Plan = chosen.plan(counts, spec)
         job = Job(table, spec, counts, plan, coin_source, folder, progress or (lambda done, of: None))
         written = chosen.publish(job)
         manifest = Manifest(

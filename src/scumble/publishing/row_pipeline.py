@@ -59,6 +59,11 @@ class Job:
     folder: Path
     progress: Progress
 
+    @property
+    def scratch(self) -> Path:
+        """Where rows wait that do not fit into memory: the private folder around the one that is written."""
+        return self.folder.parent
+
     def plan_as(self, kind: type[P]) -> P:
         """The plan as the type of its mechanism's own."""
         assert isinstance(self.plan, kind), f"{type(self.plan).__name__} is no {kind.__name__}"
@@ -130,7 +135,7 @@ class RowPipeline:
 
     def _collect(self, parts: list[pa.RecordBatch]) -> None:
         if self._buckets is None:
-            self._buckets = Buckets(parts[0].schema, len(parts), self._job.folder)
+            self._buckets = Buckets(parts[0].schema, len(parts), self._job.scratch)
         self._buckets.add(parts)
 
     def _ids(self, batch: pa.RecordBatch) -> Ids | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from scumble.core.atomic import complete
 from scumble.core.errors import ReleaseError
 from scumble.release.manifest import NAME, Manifest, read_manifest
 from scumble.release.release import changed
@@ -10,8 +11,15 @@ from scumble.release.release import changed
 WAY_OUT = "so it is kept; choose another name"
 
 
-def demand_free(out: Path, overwrite: bool, sources: Iterable[Path]) -> None:
-    """Refuses a place that would cost somebody something: a folder that is kept, or one with the table itself in it."""
+def demand_free(out: Path, overwrite: bool, sources: Iterable[Path], folder: Path | None = None) -> None:
+    """Refuses a place that would cost somebody something: a folder that is kept, or one with the table itself in it.
+
+    sources  the files of the table
+    folder   the folder that is the table: a release inside of it would be read as rows of the table, the next time
+    """
+    complete(out)
+    if folder is not None and folder.resolve() in out.resolve().parents:
+        raise ReleaseError(f"{str(out)!r} is inside of the table {str(folder)!r}; choose a place outside of the table")
     for file in sources:
         if out.resolve() in (file.resolve(), *file.resolve().parents):
             raise ReleaseError(

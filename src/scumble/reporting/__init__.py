@@ -57,7 +57,7 @@ def report(
     path = Path(out)
     _refuse_place(path, opened, overwrite)
     text = render(Subject(opened, None if raw is None else read_raw(raw, opened.manifest), compare), progress)
-    with whole_file(path) as aside:
+    with whole_file(path, overwrite=True) as aside:
         aside.write_text(text, encoding="utf-8")
     return path
 

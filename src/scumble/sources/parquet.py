@@ -31,6 +31,7 @@ class ParquetSource:
     def __init__(self, thing: Any, *, text: Sequence[str] = ()) -> None:
         path = Path(thing)
         self.name = path.name
+        self.folder = path if path.is_dir() else None
         self.files = files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
         if not files:
             raise TableError(f"the folder {path.name!r} holds no .parquet file")

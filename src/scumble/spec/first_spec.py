@@ -25,9 +25,11 @@ def write_spec(
         raise TableError(
             f"{str(path)!r} exists and is kept; choose another name with -o (out), or say --overwrite (overwrite=True)"
         )
+    if path.resolve() == table.resolve():
+        raise TableError(f"{str(path)!r} is the table itself; choose another name for the spec")
     near = path.parent.resolve() == table.parent.resolve()
     suggested = suggestions(read(table, text=list(text)), progress)
-    with whole_file(path) as aside:
+    with whole_file(path, overwrite=overwrite) as aside:
         name = table.name if near else str(table.resolve())
         aside.write_text(written(name, suggested, text), encoding="utf-8")
     return path, suggested

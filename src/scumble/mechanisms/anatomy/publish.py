@@ -76,7 +76,7 @@ def _rows(job: Job, columns: list[Column], parts: list[Part], made: Anatomy) -> 
         number = pa.array(made.bucket[start : start + length])
         batch = pa.record_batch([*part, number], names=names).filter(pc.greater_equal(number, 0))
         scattered = scatter(batch, bucket_count(len(made.bucket)), entropy.stream("bucket", index))
-        buckets = buckets or Buckets(batch.schema, len(scattered), job.folder)
+        buckets = buckets or Buckets(batch.schema, len(scattered), job.scratch)
         buckets.add(scattered)
         start += length
     assert buckets is not None

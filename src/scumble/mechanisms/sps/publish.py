@@ -84,7 +84,7 @@ def _fill(job: Job, groups: Groups, sizes: Counts, settings: Settings, columns: 
             arrays = [_column(column, encoded, pa.array(group + start), code, factor) for column in columns]
             batch = pa.record_batch(arrays, names=[column.name for column in columns])
             parts = scatter(batch, count, entropy.stream("bucket", start, number))
-            buckets = buckets or Buckets(parts[0].schema, len(parts), job.folder)
+            buckets = buckets or Buckets(parts[0].schema, len(parts), job.scratch)
             buckets.add(parts)
         done += int(size[part].sum())
         stage(job.progress, 0, 2)(done, int(size.sum()))
