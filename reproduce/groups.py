@@ -20,8 +20,9 @@ from scumble.core.errors import ParameterError
 from scumble.evaluate.workload import Parts
 from scumble.evaluate.workload import Pool as Conditions
 from scumble.mechanisms.sps.generalize import merge
-from scumble.mechanisms.sps.plan import Settings, sampling_of
 from scumble.mechanisms.sps.sampling import rounded_split
+from scumble.mechanisms.sps.settings import Settings
+from scumble.mechanisms.sps.sizes import sampling_of
 
 Counts = npt.NDArray[np.int64]
 

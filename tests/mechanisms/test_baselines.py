@@ -17,6 +17,7 @@ from scumble.core.errors import NotEstimable, ParameterError, QueryError, Schema
 from scumble.mechanisms.alpha_beta.plan import AlphaBeta
 from scumble.mechanisms.anatomy.plan import Anatomy, anatomize, buckets, suppressed
 from scumble.mechanisms.frapp.plan import Frapp
+from scumble.mechanisms.frapp.terms import terms_of
 from scumble.release.release import Release
 from scumble.release.verify import verify
 
@@ -93,7 +94,7 @@ def test_frapp_is_unbiased_and_keeps_less_than_columns_apart() -> None:
     made = Frapp.plan(sizes, gamma)
     apart = [scumble.Channel.from_gamma(m, 5**0.5).retain for m in (50, 14)]
     assert Frapp.plan((50, 14), 5).retention < min(apart) / 4
-    assert made.guarantee(["a", "b"]).parameters["gamma"] <= gamma * (1 + 1e-9)
+    assert terms_of(["a", "b"], made.coins, []).guarantees[0].parameters["gamma"] <= gamma * (1 + 1e-9)
     draw = np.random.default_rng(2)
     a = draw.integers(0, 5, 2000).astype(np.uint8)
     b = (a % 4).astype(np.uint8)

@@ -1,7 +1,7 @@
 """What a public manifest says that a promise follows from, and the promise.
 
-Each mechanism has, beside its plan, a function `derive(facts) -> Terms`. Plan and derivation make their terms by the same
-functions, so that a release promises what follows from it and nothing else. Numbers that no manifest can derive are those that a
+Each mechanism has, beside its plan, a function `derive(facts) -> Terms`, in a module of its own: whoever opens a release loads no
+plan. Plan and derivation make their terms by the same functions, so that a release promises what follows from it and nothing else. Numbers that no manifest can derive are those that a
 publisher chose (rho1 and rho2, factors of single values): they are taken from what the manifest claims, and are in the terms where
 they hold.
 """

@@ -15,14 +15,12 @@ which conditions on "published in S" and on the column's own distribution as pri
 
 import math
 
-from scumble.core.coins import Coins, own_threshold
+from scumble.core.coins import own_threshold
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
-from scumble.mechanisms.facts import Facts, Terms
+from scumble.mechanisms.own_values_terms import own_guarantee, terms_of
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.privacy.breach import swapping_posterior
-from scumble.privacy.checks import meets_own_distribution
-from scumble.privacy.guarantee import NOT_COVERED, Clause, Guarantee, clauses, dependence_of_domains
 from scumble.spec.spec import NoSettings, Spec, Target
 
 RARE = 20
@@ -47,11 +45,11 @@ def _plan(mechanism: str, profile: Profile, spec: Spec) -> Plan:
         name: own_threshold(_retention(targets[name], mechanism, rows), profile.domains[name].size) for name in targets
     }
     asked = [
-        _guarantee(name, coins[name], number(target.rho1, "rho1"), number(target.rho2, "rho2"), rows)
+        own_guarantee(name, coins[name], number(target.rho1, "rho1"), number(target.rho2, "rho2"), rows)
         for name, target in targets.items()
         if target.rho1 is not None
     ]
-    terms = _terms(mechanism, list(coins), asked, profile.from_data)
+    terms = terms_of(mechanism, list(coins), asked, profile.from_data)
     return Plan(
         mechanism,
         [coins],
@@ -60,27 +58,6 @@ def _plan(mechanism: str, profile: Profile, spec: Spec) -> Plan:
         terms.not_covered,
         warnings=[text for name in coins if (text := _rare(name, profile, mechanism))],
     )
-
-
-def derive(facts: Facts) -> Terms:
-    """What follows from replacement by the column's own values: the pairs that were asked for, where they hold."""
-    facts.demand_rows(own=True)
-    rows = float(facts.rows) if facts.mechanism == "swapped" else math.inf
-    guarantees = []
-    for claim in facts.asked("own_distribution"):
-        coins = facts.coins.get(claim.columns[0]) if len(claim.columns) == 1 else None
-        if coins is not None and meets_own_distribution(coins.retention, claim.parameters, rows):
-            low, high = claim.parameters["rho1"], claim.parameters["rho2"]
-            guarantees.append(_guarantee(claim.columns[0], coins, low, high, rows))
-    return _terms(facts.mechanism, list(facts.coins), guarantees, facts.from_data)
-
-
-def _terms(mechanism: str, columns: list[str], guarantees: list[Guarantee], from_data: list[str]) -> Terms:
-    swapped = mechanism == "swapped"
-    code = "counts_told" if swapped else "replacements_follow"
-    tells = [Clause(code=code, parameters={"column": name}) for name in columns]
-    beyond = clauses("rare_values", *(["corruption"] if swapped else []))
-    return Terms(guarantees, [*NOT_COVERED, *beyond], [*dependence_of_domains(from_data), *tells])
 
 
 def _retention(target: Target, mechanism: str, rows: float) -> float:
@@ -103,16 +80,6 @@ def _largest_retention(rho1: float, rho2: float, rows: float) -> float:
         middle = (least + most) / 2
         least, most = (middle, most) if swapping_posterior(middle, rho1, rows) < rho2 else (least, middle)
     return least * (1 - 1e-9)  # the condition is strict
-
-
-def _guarantee(name: str, coins: Coins, rho1: float, rho2: float, rows: float) -> Guarantee:
-    parameters = {"rho1": rho1, "rho2": rho2, "retain": coins.retention}
-    return Guarantee(
-        kind="own_distribution",
-        columns=[name],
-        parameters=parameters if math.isinf(rows) else {**parameters, "rows": rows},
-        conditions=clauses("one_row", "fresh_coins", "believes_own_distribution", "not_which_value", "alone_in_row"),
-    )
 
 
 def _rare(name: str, profile: Profile, mechanism: str) -> str | None:

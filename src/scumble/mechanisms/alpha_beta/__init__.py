@@ -1,4 +1,4 @@
-"""The mechanism alpha_beta: its declaration. Planning is in plan.py, publishing in publish.py."""
+"""The mechanism alpha_beta: its declaration. Planning is in plan.py, the promise in terms.py, publishing in publish.py."""
 
 from scumble.mechanisms.alpha_beta.settings import Settings
 from scumble.mechanisms.mechanism import Mechanism, Traits, deferred
@@ -15,7 +15,7 @@ MECHANISM = Mechanism(
         ROW + "What is protected is that the row is in the table; beliefs may rise so far, and fall without a bound.",
     ),
     plan=deferred("scumble.mechanisms.alpha_beta.plan", "plan"),
-    derive=deferred("scumble.mechanisms.alpha_beta.plan", "derive"),
+    derive=deferred("scumble.mechanisms.alpha_beta.terms", "derive"),
     publish=deferred("scumble.mechanisms.alpha_beta.publish", "publish"),
     settings=Settings,
     traits=Traits(sorted_rows=True, adds_rows=True, unforeseen="are not foreseen"),

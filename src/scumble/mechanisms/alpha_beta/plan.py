@@ -9,7 +9,6 @@ cross product of ALL columns, so that beta times a huge number of tuples is made
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +19,9 @@ from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
 from scumble.forms.tuple_set.estimate import estimate
-from scumble.forms.tuple_set.record import TupleSetRecord
 from scumble.mechanisms.alpha_beta.settings import Settings
-from scumble.mechanisms.facts import Facts, Terms
+from scumble.mechanisms.alpha_beta.terms import terms_of
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.checks import meets_rho
-from scumble.privacy.guarantee import ROUNDING, Guarantee, clauses
 from scumble.spec.spec import Spec
 
 Tuples = npt.NDArray[np.int64]
@@ -33,8 +29,6 @@ Tuples = npt.NDArray[np.int64]
 
 MOST = 50_000_000
 """Tuples that are made up, at most, on average."""
-
-NOT_COVERED = clauses("falling", "group")
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,20 +55,8 @@ def plan(profile: Profile, spec: Spec) -> TupleSetPlan:
         raise ParameterError(
             f"of {made.size:,} tuples of the domain about {made.beta * made.size:,.0f} would be made up, more than {MOST:,}; declare coarser domains, or keep fewer"
         )
-    given = made.guarantee(rho1, rho2, spec.published)
-    return TupleSetPlan("alpha_beta", [{}], [given], [], not_covered=list(NOT_COVERED), alpha_beta=made)
-
-
-def derive(facts: Facts) -> Terms:
-    """What follows from alpha and beta: the pair that was asked for, where they keep it."""
-    record, columns = facts.form_as(TupleSetRecord), facts.named("tuple")
-    alpha, beta = record.alpha, record.beta
-    facts.demand(
-        0 < beta < alpha + beta <= 1 + ROUNDING, "alpha and beta that are probabilities, and the manifest has not"
-    )
-    made, gamma = AlphaBeta((), alpha, beta), (Fraction(alpha) + Fraction(beta)) / Fraction(beta)
-    asked = [claim.parameters for claim in facts.asked("tuple_membership") if meets_rho(gamma, claim.parameters)]
-    return Terms([made.guarantee(given["rho1"], given["rho2"], columns) for given in asked], list(NOT_COVERED), [])
+    terms = terms_of(spec.published, made.alpha, made.beta, [(rho1, rho2)])
+    return TupleSetPlan("alpha_beta", [{}], terms.guarantees, [], not_covered=terms.not_covered, alpha_beta=made)
 
 
 @dataclass(frozen=True)
@@ -102,21 +84,6 @@ class AlphaBeta:
     def size(self) -> int:
         """How many tuples the domain has."""
         return int(np.prod(np.array(self.sizes, dtype=object)))
-
-    def guarantee(self, rho1: float, rho2: float, columns: Sequence[str] = ()) -> Guarantee:
-        """Whether a tuple is in the table."""
-        return Guarantee(
-            kind="tuple_membership",
-            columns=list(columns),
-            parameters={
-                "rho1": rho1,
-                "rho2": rho2,
-                "gamma": (self.alpha + self.beta) / self.beta,
-                "alpha": self.alpha,
-                "beta": self.beta,
-            },
-            conditions=clauses("set_of_tuples", "independent_tuples"),
-        )
 
     def publish(self, tuples: Tuples, stream: Stream) -> Tuples:
         """The published tuples, as mixed-radix numbers in increasing order; `tuples` are the table's, without repetition."""

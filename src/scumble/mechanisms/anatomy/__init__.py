@@ -1,4 +1,4 @@
-"""The mechanism anatomy: its declaration. Planning is in plan.py, publishing in publish.py."""
+"""The mechanism anatomy: its declaration. Planning is in plan.py, the promise in terms.py, publishing in publish.py."""
 
 from scumble.mechanisms.anatomy.settings import Settings
 from scumble.mechanisms.mechanism import Mechanism, Traits, deferred
@@ -15,7 +15,7 @@ MECHANISM = Mechanism(
         NO_NEIGHBOURS,
     ),
     plan=deferred("scumble.mechanisms.anatomy.plan", "plan"),
-    derive=deferred("scumble.mechanisms.anatomy.plan", "derive"),
+    derive=deferred("scumble.mechanisms.anatomy.terms", "derive"),
     publish=deferred("scumble.mechanisms.anatomy.publish", "publish"),
     settings=Settings,
     traits=Traits(needs_counts=True, adds_rows=True, unforeseen="are not foreseen"),

@@ -21,11 +21,10 @@ from scipy import sparse
 from scumble.core.domain import Codes
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
-from scumble.forms.buckets.record import BucketsRecord
 from scumble.mechanisms.anatomy.settings import Settings
-from scumble.mechanisms.facts import Facts, Terms
+from scumble.mechanisms.anatomy.terms import l_guarantee, terms_of
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.guarantee import NOT_COVERED, Clause, Guarantee, clauses, dependence_of_domains
+from scumble.privacy.guarantee import Guarantee
 from scumble.spec.spec import Spec
 
 Counts = npt.NDArray[np.int64]
@@ -97,7 +96,7 @@ def plan(profile: Profile, spec: Spec) -> BucketPlan:
     diversity = spec.settings_as(Settings).diversity
     name = _demand_one_column(spec)
     gone = int(suppressed(profile.counts[name], diversity).sum())
-    terms = _terms(name, diversity, profile.from_data, gone > 0)
+    terms = terms_of(name, diversity, profile.from_data, gone > 0)
     return BucketPlan(
         "anatomy",
         [{}],
@@ -106,25 +105,6 @@ def plan(profile: Profile, spec: Spec) -> BucketPlan:
         not_covered=terms.not_covered,
         warnings=[f"{gone:,} rows will not be published, so that l = {diversity} can hold"] if gone else [],
         diversity=diversity,
-    )
-
-
-def derive(facts: Facts) -> Terms:
-    """What follows from buckets of l different values; whether rows were left out, and where the domain is from, is the publisher's word."""
-    record, names = facts.form_as(BucketsRecord), facts.named("apart")
-    facts.demand(len(names) == 1, "one column of values apart, and the manifest has not")
-    facts.demand(record.diversity > 1, "buckets of 2 different values or more, and the manifest has fewer")
-    from_data = names if facts.says("domain_from_data") else []
-    return _terms(names[0], record.diversity, from_data, facts.says("left_out"))
-
-
-def _terms(name: str, diversity: int, from_data: list[str], left_out: bool) -> Terms:
-    tells = [Clause(code="buckets_follow", parameters={"column": name})]
-    tells += [Clause(code="left_out", parameters={"column": name, "l": diversity})] if left_out else []
-    return Terms(
-        [l_guarantee([name], diversity, 1 / diversity)],
-        [*clauses("corruption_of_buckets"), *NOT_COVERED],
-        [*dependence_of_domains(from_data), *tells],
     )
 
 
@@ -139,16 +119,6 @@ def _demand_one_column(spec: Spec) -> str:
         if name.lower() in (BUCKET, COUNT):
             raise SchemaError(f"column {name!r} has the name of a column that anatomy adds; rename or drop it")
     return spec.sensitive[0]
-
-
-def l_guarantee(columns: list[str], diversity: int, share: float) -> Guarantee:
-    """No value has more than a share of a bucket, and under what that bounds a belief."""
-    return Guarantee(
-        kind="l_diversity",
-        columns=columns,
-        parameters={"l": float(diversity), "largest_share": share},
-        conditions=clauses("knows_bucket", "alike_in_bucket"),
-    )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The mechanism columnized: its declaration. Planning is in plan.py, publishing in publish.py."""
+"""The mechanism columnized: its declaration. Planning is in plan.py, the promise in terms.py, publishing in publish.py."""
 
 from scumble.mechanisms.columnized.settings import Settings
 from scumble.mechanisms.mechanism import Customary, Mechanism, Traits, deferred
@@ -20,7 +20,7 @@ MECHANISM = Mechanism(
         ADD_REMOVE,
     ),
     plan=deferred("scumble.mechanisms.columnized.plan", "plan"),
-    derive=deferred("scumble.mechanisms.columnized.plan", "derive"),
+    derive=deferred("scumble.mechanisms.columnized.terms", "derive"),
     publish=deferred("scumble.mechanisms.columnized.publish", "publish"),
     settings=Settings,
     column_settings={"user": "identifier", "item": "public", "value": "public"},

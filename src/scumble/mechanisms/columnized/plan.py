@@ -9,25 +9,18 @@ from dataclasses import dataclass, field
 
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number
-from scumble.forms.tuples.record import Practical, TuplesRecord
 from scumble.mechanisms.columnized.settings import Settings
+from scumble.mechanisms.columnized.terms import terms_of
 from scumble.mechanisms.counted_plans import (
-    NOT_COVERED,
     demand_epsilon_only,
     demand_published,
-    derived_matrix,
-    dp_guarantee,
     frequent_enough,
-    given_total,
     matrix_text,
-    of_total,
     practical,
 )
-from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.suppression_odds import demand_epsilon
-from scumble.privacy.guarantee import Clause, clauses
 from scumble.spec.spec import Spec
 
 
@@ -70,7 +63,7 @@ def plan(profile: Profile, spec: Spec) -> SchemaPlan:
         spec, settings.k, rest, None if settings.delta is None else number(settings.delta, "delta") / parts
     )
     spent = None if settings.schema_ is not None else epsilon * share
-    terms = _terms(attributes, matrix, parts, spent, settings.total)
+    terms = terms_of(attributes, matrix, parts, spent, settings.total)
     return SchemaPlan(
         "columnized",
         [{}],
@@ -82,40 +75,6 @@ def plan(profile: Profile, spec: Spec) -> SchemaPlan:
         epsilon_schema=epsilon * share,
         settings=settings,
     )
-
-
-def derive(facts: Facts) -> Terms:
-    """What follows from the matrix, from how many tables a tuple can be in, and from what the publisher says that the schema cost."""
-    record = facts.form_as(TuplesRecord)
-    counting, schema = record.counting, record.schema_
-    facts.demand(isinstance(counting, Practical), "noisy counts from k on, and the manifest has others")
-    assert isinstance(counting, Practical)
-    matrix = derived_matrix(facts, counting.k, counting.epsilon, counting.delta)
-    facts.demand(schema is not None, "a schema, and the manifest has none")
-    assert schema is not None
-    parts = schema.c_star
-    facts.demand(
-        1 <= parts <= len(schema.tables), "tables of which a tuple is in c* or fewer, and the manifest has not"
-    )
-    claims = facts.asked("noisy_counts")
-    spent = claims[0].parameters.get("beside", 0.0) if claims and schema.schema_from == "budget" else None
-    paid = schema.schema_from == "given" or (spent is not None and spent > 0)
-    facts.demand(paid, "a schema that was given, or paid for with a part of epsilon, and the manifest says neither")
-    columns = facts.named("counted")
-    if record.transactions is not None:
-        columns = [record.transactions[role] for role in ("item", "value") if role in record.transactions]
-    claimed = claims[0].columns if claims else []
-    return _terms(claimed if sorted(claimed) == sorted(columns) else columns, matrix, parts, spent, record.total)
-
-
-def _terms(columns: list[str], matrix: NoisyCountMatrix, parts: int, spent: float | None, total: int | None) -> Terms:
-    """The terms of so many tables; `spent` is what a computed schema cost."""
-    given = dp_guarantee(columns, matrix, parts, spent or 0.0)
-    schema = (
-        clauses("given_schema") if spent is None else [Clause(code="computed_schema", parameters={"epsilon": spent})]
-    )
-    terms = given.model_copy(update={"conditions": [*given.conditions, *schema]})
-    return Terms(given_total([terms], total), [*clauses("apart"), *NOT_COVERED], of_total(total))
 
 
 def _demand_roles(settings: Settings, spec: Spec) -> None:

@@ -1,4 +1,4 @@
-"""The mechanism fine_grain: its declaration. Planning is in plan.py; rows go through the common pipeline."""
+"""The mechanism fine_grain: its declaration. Planning is in plan.py, the promise in terms.py; rows go through the common pipeline."""
 
 from scumble.mechanisms.fine_grained.settings import Settings
 from scumble.mechanisms.mechanism import Mechanism, Traits, deferred
@@ -16,7 +16,7 @@ MECHANISM = Mechanism(
         REPLACE_ONE,
     ),
     plan=deferred("scumble.mechanisms.fine_grained.plan", "plan"),
-    derive=deferred("scumble.mechanisms.fine_grained.plan", "derive"),
+    derive=deferred("scumble.mechanisms.fine_grained.terms", "derive"),
     publish=deferred("scumble.publishing.rows", "publish_rows"),
     settings=Settings,
     traits=Traits(needs_counts=True, keyed_coins=True, stackable=True),

@@ -18,12 +18,9 @@ from scumble.core.coins import Coins
 from scumble.core.domain import Codes
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
-from scumble.mechanisms.facts import Facts, Terms, of_rows
+from scumble.mechanisms.frapp.terms import combinations, terms_of
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.guarantee import Guarantee, amplification_guarantee, dependence_of_domains
 from scumble.spec.spec import NoSettings, Spec
-
-LARGEST = 1 << 31
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,37 +47,16 @@ def plan(profile: Profile, spec: Spec) -> JointPlan:
             f"frapp perturbs all columns as one, so {own[0]!r} has no privacy of its own; leave it out"
         )
     sizes = [profile.domains[name].size for name in names]
-    made = Frapp(tuple(sizes), Coins.of(spec.privacy.channel(_product(sizes))))
+    made = Frapp(tuple(sizes), Coins.of(spec.privacy.channel(combinations(sizes))))
+    terms = terms_of(names, made.coins, profile.from_data)
     return JointPlan(
         "frapp",
         [dict(zip(names, made.apart, strict=True))],
-        [made.guarantee(names)],
-        dependence_of_domains(profile.from_data),
+        terms.guarantees,
+        terms.depends_on_data,
         warnings=[f"nothing of {' and '.join(names)} will be published: the retention is 0"] * (made.retention == 0),
         frapp=made,
     )
-
-
-def derive(facts: Facts) -> Terms:
-    """What follows from coins that keep or replace all perturbed columns together."""
-    facts.demand_rows()
-    coins = facts.coins
-    facts.demand(facts.joint == list(coins), "columns that are replaced together, and the manifest has others")
-    first, *others = coins.values()
-    alike = all(other.bits == first.bits and [*other.thresholds] == [*first.thresholds] for other in others)
-    whole = replace(first, size=_product([coin.size for coin in coins.values()]))
-    threshold = int(first.thresholds[0])
-    exact = len(first.thresholds) == 1 and (threshold == 0 or (2**first.bits - threshold) % whole.size == 0)
-    facts.demand(alike and exact, "one retention for all columns, and the manifest has several")
-    made = Frapp(tuple(coin.size for coin in coins.values()), whole)
-    return of_rows([made.guarantee(list(coins))], dependence_of_domains(facts.from_data))
-
-
-def _product(sizes: Sequence[int]) -> int:
-    total = int(np.prod(np.array(sizes, dtype=object)))
-    if total >= LARGEST:
-        raise ParameterError(f"the cross product has {total:,} combinations; at most {LARGEST:,} are supported")
-    return total
 
 
 @dataclass(frozen=True)
@@ -97,7 +73,7 @@ class Frapp:
         >>> round(Frapp.plan([50, 14], 5).retention, 6)
         0.005682
         """
-        return cls(tuple(sizes), Coins.of(Channel.from_gamma(_product(sizes), gamma)))
+        return cls(tuple(sizes), Coins.of(Channel.from_gamma(combinations(sizes), gamma)))
 
     @property
     def apart(self) -> list[Coins]:
@@ -111,10 +87,6 @@ class Frapp:
     def retention(self) -> float:
         """The probability that a combination is kept."""
         return float(self.coins.channel().retain)
-
-    def guarantee(self, columns: Sequence[str]) -> Guarantee:
-        """The odds of anything about the columns together."""
-        return amplification_guarantee(columns, self.coins.amplification, "joint_amplification")
 
     def publish(self, columns: Sequence[Codes], stream: Stream) -> list[Codes]:
         """The published codes of the columns."""

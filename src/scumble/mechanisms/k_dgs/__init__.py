@@ -1,4 +1,4 @@
-"""The mechanism k_dgs: its declaration. Planning is in plan.py, publishing in publish.py."""
+"""The mechanism k_dgs: its declaration. Planning is in plan.py, the promise in terms.py, publishing in publish.py."""
 
 from scumble.mechanisms.k_dgs.settings import Settings
 from scumble.mechanisms.mechanism import Customary, Mechanism, Traits, deferred
@@ -19,7 +19,7 @@ MECHANISM = Mechanism(
         NO_NEIGHBOURS,
     ),
     plan=deferred("scumble.mechanisms.k_dgs.plan", "plan"),
-    derive=deferred("scumble.mechanisms.k_dgs.plan", "derive"),
+    derive=deferred("scumble.mechanisms.k_dgs.terms", "derive"),
     publish=deferred("scumble.mechanisms.k_dgs.publish", "publish"),
     settings=Settings,
     traits=Traits(

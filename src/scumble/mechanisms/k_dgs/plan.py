@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from scumble.core.errors import ParameterError, SchemaError
-from scumble.forms.tuples.record import Exact, Midpoints, TuplesRecord
-from scumble.mechanisms.counted_plans import NOT_COVERED, demand_published, given_total, k_guarantee, of_total
-from scumble.mechanisms.facts import Facts, Terms
+from scumble.mechanisms.counted_plans import demand_published
 from scumble.mechanisms.k_dgs.settings import Settings
+from scumble.mechanisms.k_dgs.terms import terms_of
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.guarantee import clauses
 from scumble.spec.recoding import demand_k
 from scumble.spec.spec import Spec
 
@@ -43,7 +41,7 @@ def plan(profile: Profile, spec: Spec) -> CrowdPlan:
         raise ParameterError("total is for what is suppressed, and boxes suppress nothing; leave it out")
     if settings.method == "midpoints":
         _demand_ranges(profile, columns)
-    terms = _terms(columns, settings.k, settings.method == "suppress", settings.total)
+    terms = terms_of(columns, settings.k, settings.method == "suppress", settings.total)
     return CrowdPlan(
         "k_dgs",
         [{}],
@@ -54,22 +52,6 @@ def plan(profile: Profile, spec: Spec) -> CrowdPlan:
         method=settings.method,
         total=settings.total,
     )
-
-
-def derive(facts: Facts) -> Terms:
-    """What follows from k."""
-    record = facts.form_as(TuplesRecord)
-    counting, suppressed = record.counting, isinstance(record.counting, Exact)
-    exactly = isinstance(counting, Exact | Midpoints) and record.schema_ is None
-    facts.demand(exactly, "exact counts in one table, and the manifest has others")
-    k = record.k or 0
-    facts.demand(k >= 1, "a k, and the manifest has none")
-    return _terms(facts.named("counted"), k, suppressed, record.total if suppressed else None)
-
-
-def _terms(columns: list[str], k: int, suppressed: bool, total: int | None) -> Terms:
-    beyond = [*clauses("exact_counts"), NOT_COVERED[0], *(NOT_COVERED[1:] if suppressed else [])]
-    return Terms(given_total([k_guarantee(columns, k)], total), beyond, of_total(total))
 
 
 def _demand_ranges(profile: Profile, columns: list[str]) -> None:

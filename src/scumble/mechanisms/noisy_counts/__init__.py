@@ -1,4 +1,4 @@
-"""The mechanism noisy_counts: its declaration. Planning is in plan.py, publishing in publish.py."""
+"""The mechanism noisy_counts: its declaration. Planning is in plan.py, the promise in terms.py, publishing in publish.py."""
 
 from scumble.mechanisms.mechanism import Customary, Mechanism, Traits, deferred
 from scumble.mechanisms.noisy_counts.settings import Settings
@@ -19,7 +19,7 @@ MECHANISM = Mechanism(
         ADD_REMOVE,
     ),
     plan=deferred("scumble.mechanisms.noisy_counts.plan", "plan"),
-    derive=deferred("scumble.mechanisms.noisy_counts.plan", "derive"),
+    derive=deferred("scumble.mechanisms.noisy_counts.terms", "derive"),
     publish=deferred("scumble.mechanisms.noisy_counts.publish", "publish"),
     settings=Settings,
     traits=Traits(

@@ -1,4 +1,4 @@
-"""The mechanism partitioned: its declaration. Planning is in plan.py, publishing in publish.py."""
+"""The mechanism partitioned: its declaration. Planning is in plan.py, the promise in terms.py, publishing in publish.py."""
 
 from scumble.mechanisms.mechanism import Mechanism, Traits, deferred
 from scumble.mechanisms.partitioned.settings import Settings
@@ -16,7 +16,7 @@ MECHANISM = Mechanism(
         NO_NEIGHBOURS,
     ),
     plan=deferred("scumble.mechanisms.partitioned.plan", "plan"),
-    derive=deferred("scumble.mechanisms.partitioned.plan", "derive"),
+    derive=deferred("scumble.mechanisms.partitioned.terms", "derive"),
     publish=deferred("scumble.mechanisms.partitioned.publish", "publish"),
     settings=Settings,
     traits=Traits(needs_counts=True),

@@ -23,22 +23,18 @@ from scumble.core.coins import Coins
 from scumble.core.domain import Domain
 from scumble.core.errors import InternalError, ParameterError, SchemaError
 from scumble.core.parameters import number
-from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.fine_grain_channel import fine_grain
 from scumble.mechanisms.partitioned.partitioning import Partition, partition
 from scumble.mechanisms.partitioned.settings import Settings
+from scumble.mechanisms.partitioned.terms import posterior_guarantee, terms_of
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.checks import meets_bounds, meets_posterior
-from scumble.privacy.guarantee import NOT_COVERED, ROUNDING, Clause, Guarantee, clauses, dependence_of_domains
+from scumble.privacy.guarantee import ROUNDING
 from scumble.privacy.values import Worst, worst_posteriors
 from scumble.spec.spec import Spec, Target
 from scumble.spec.value_names import names, places
 
 SUBTABLE = "subtable"
 """The published column that says which sub-table a row is in."""
-
-CONDITIONS = clauses("one_row", "once_by_subtables", "believes_frequencies", "not_others_subtables")
-BEYOND = clauses("other_beliefs", "impossible_outside", "unnamed_properties")
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +83,7 @@ def plan(profile: Profile, spec: Spec) -> PartitionPlan:
     parameters = {"rho1": rho1, "rho2": rho2, "largest_posterior": worst, "downward": 0.0} | counts_of
     from_data = (spec.columns[name].privacy or spec.privacy).rho1 is None
     strata = [{name: coin.among(own, domain.size)} for coin, own in zip(coins, parts.values, strict=True)]
-    terms = _terms(name, strata, [_guarantee(name, parameters, bounds)], profile.from_data, from_data)
+    terms = terms_of(name, strata, [posterior_guarantee(name, parameters, bounds)], profile.from_data, from_data)
     return PartitionPlan(
         "partitioned",
         strata,
@@ -194,41 +190,6 @@ def _worst(parts: Partition, coins: list[Coins], rho2: float) -> tuple[float, li
     if worst > rho2 * (1 + ROUNDING):
         raise InternalError(f"a plan of sub-tables has a posterior of {worst}, above rho2 = {rho2}")
     return worst, every
-
-
-def derive(facts: Facts) -> Terms:
-    """What follows from sub-tables: the bounds that were asked for, where their channels keep them."""
-    facts.demand_rows()
-    names = facts.named("sensitive")
-    one = len(names) == 1 and len(facts.named("stratum")) == 1
-    facts.demand(one, "one perturbed column and one that names the sub-table, and the manifest has not")
-    channels = [stratum[names[0]] for stratum in facts.channels]
-    guarantees = [
-        _guarantee(names[0], {n: v for n, v in claim.parameters.items() if n in CHOSEN}, claim.bounds or [])
-        for claim in facts.asked("subtable_posterior")
-        if meets_posterior(claim.parameters) and meets_bounds(channels, claim.bounds, 0)
-    ]
-    facts.demand(len(guarantees) == 1, "a largest posterior that its channels keep, and the manifest claims another")
-    return _terms(names[0], facts.strata, guarantees, facts.from_data, facts.says("rho1_tells"))
-
-
-CHOSEN = ("rho1", "rho2", "largest_posterior", "downward", "protected", "sets")
-"""The numbers that come from the publisher, or from the table."""
-
-
-def _guarantee(name: str, parameters: dict[str, float], bounds: list[list[float | None]]) -> Guarantee:
-    upward = parameters | {"downward": 0.0}
-    return Guarantee(kind="subtable_posterior", columns=[name], parameters=upward, conditions=CONDITIONS, bounds=bounds)
-
-
-def _terms(
-    name: str, strata: list[dict[str, Coins]], guarantees: list[Guarantee], from_data: list[str], rho1: bool
-) -> Terms:
-    """The terms; `rho1` says whether that is the largest frequency of the table."""
-    tells = [Clause(code="subtables_tell", parameters={"column": name})]
-    tells += clauses("shares_tell") if any(len(coin.thresholds) > 1 for coin in (s[name] for s in strata)) else []
-    tells += clauses("rho1_tells") if rho1 else []
-    return Terms(guarantees, [*NOT_COVERED, *BEYOND], [*dependence_of_domains(from_data), *tells])
 
 
 def _open_sets(

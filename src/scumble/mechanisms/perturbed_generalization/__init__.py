@@ -1,4 +1,4 @@
-"""The mechanism perturbed_generalization: its declaration. Planning is in plan.py, publishing in publish.py."""
+"""The mechanism perturbed_generalization: its declaration. Planning is in plan.py, the promise in terms.py, publishing in publish.py."""
 
 from scumble.mechanisms.mechanism import Mechanism, Traits, deferred
 from scumble.mechanisms.perturbed_generalization.settings import Settings
@@ -20,7 +20,7 @@ MECHANISM = Mechanism(
         REPLACE_ONE,
     ),
     plan=deferred("scumble.mechanisms.perturbed_generalization.plan", "plan"),
-    derive=deferred("scumble.mechanisms.perturbed_generalization.plan", "derive"),
+    derive=deferred("scumble.mechanisms.perturbed_generalization.terms", "derive"),
     publish=deferred("scumble.mechanisms.perturbed_generalization.publish", "publish"),
     settings=Settings,
     traits=Traits(by_target=True),

@@ -28,20 +28,11 @@ from scumble.core.draws import below
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
-from scumble.forms.boxes.record import HIGH, LOW, SIZE, BoxesRecord
-from scumble.mechanisms.facts import Facts, Terms
+from scumble.forms.boxes.record import HIGH, LOW, SIZE
 from scumble.mechanisms.perturbed_generalization.mondrian import Ranks, grouped
 from scumble.mechanisms.perturbed_generalization.settings import Settings
+from scumble.mechanisms.perturbed_generalization.terms import terms_of
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.privacy.checks import meets_rho
-from scumble.privacy.guarantee import (
-    NOT_COVERED,
-    clauses,
-    dependence_of_domains,
-    sampled_amplification,
-    sampled_gamma,
-    sampled_rho,
-)
 from scumble.spec.spec import Spec, Target
 
 
@@ -69,7 +60,7 @@ def plan(profile: Profile, spec: Spec) -> BoxPlan:
     target = spec.columns[name].privacy or spec.privacy
     coins = Coins.of(_channel(target, profile.domains[name].size, k))
     asked = [] if target.rho1 is None else [(number(target.rho1, "rho1"), number(target.rho2, "rho2"))]
-    terms = _terms(name, coins, k, asked, profile.from_data)
+    terms = terms_of(name, coins, k, asked, profile.from_data)
     return BoxPlan(
         "perturbed_generalization",
         [{name: coins}],
@@ -131,25 +122,3 @@ def _channel(target: Target, size: int, k: int) -> Channel:
         return target.channel(size)
     target.channel(size)  # refuses what cannot be met in the words of the target
     return Channel.from_gamma(size, 1 + k * (target.factor() - 1))
-
-
-def derive(facts: Facts) -> Terms:
-    """What follows from the channel and from the draw of one row in k or more."""
-    record, coins = facts.form_as(BoxesRecord), facts.coins
-    facts.demand(
-        len(coins) == 1 and record.k > 1,
-        "one perturbed column and groups of 2 or more, and the manifest has not",
-    )
-    ((name, coin),) = coins.items()
-    facts.demand(not coin.own, "all values alike as replacements, and the manifest has others")
-    gamma = sampled_gamma(coin.amplification, record.k)
-    asked = [c.parameters for c in facts.asked("sampled_rho") if meets_rho(gamma, c.parameters)]
-    return _terms(name, coin, record.k, [(given["rho1"], given["rho2"]) for given in asked], facts.from_data)
-
-
-def _terms(name: str, coins: Coins, k: int, asked: list[tuple[float, float]], from_data: list[str]) -> Terms:
-    return Terms(
-        [*(sampled_rho(name, *pair, k) for pair in asked), sampled_amplification(name, coins.amplification, k)],
-        [*clauses("extremes"), *NOT_COVERED[1:]],
-        [*dependence_of_domains(from_data), *clauses("boxes_follow")],
-    )

@@ -1,4 +1,4 @@
-"""The mechanism sps: its declaration. Planning is in plan.py, publishing in publish.py."""
+"""The mechanism sps: its declaration. Planning is in plan.py, the promise in terms.py, publishing in publish.py."""
 
 from scumble.mechanisms.mechanism import Customary, Mechanism, Traits, deferred
 from scumble.mechanisms.sps.settings import Settings
@@ -19,7 +19,7 @@ MECHANISM = Mechanism(
         REPLACE_ONE + " What holds for a personal group is stated apart.",
     ),
     plan=deferred("scumble.mechanisms.sps.plan", "plan"),
-    derive=deferred("scumble.mechanisms.sps.plan", "derive"),
+    derive=deferred("scumble.mechanisms.sps.terms", "derive"),
     publish=deferred("scumble.mechanisms.sps.publish", "publish"),
     settings=Settings,
     traits=Traits(by_target=True, adds_rows=True),

@@ -21,10 +21,11 @@ from scumble.core.progress import stage
 from scumble.forms.records import DomainRecord
 from scumble.forms.rows.record import RowsRecord, SamplingRecord
 from scumble.mechanisms.sps.groups import Counts, Groups
-from scumble.mechanisms.sps.plan import SamplePlan, Sampling
+from scumble.mechanisms.sps.plan import SamplePlan
 from scumble.mechanisms.sps.samples import samples_of
 from scumble.mechanisms.sps.sampling import rounded_split
 from scumble.mechanisms.sps.settings import Settings
+from scumble.mechanisms.sps.sizes import Sampling
 from scumble.publishing.encode import Column, NumberColumn, PublicColumn, SensitiveColumn
 from scumble.publishing.row_pipeline import WORKERS, Job, Written
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter

@@ -9,7 +9,8 @@ from scumble.core.errors import ParameterError
 from scumble.mechanisms.plan import Profile
 from scumble.mechanisms.sps.groups import Counts, Groups, demand_groups, personal_groups
 from scumble.mechanisms.sps.merging import merge_columns
-from scumble.mechanisms.sps.plan import SamplePlan, Sampling
+from scumble.mechanisms.sps.plan import SamplePlan
+from scumble.mechanisms.sps.sizes import Sampling
 from scumble.release.records import MergedRecord
 from scumble.sources.source import Source
 from scumble.spec.spec import Spec

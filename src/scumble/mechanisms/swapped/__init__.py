@@ -1,4 +1,4 @@
-"""The mechanism swapped: its declaration. Planning is in own_values.py, beside this folder, publishing in publish.py."""
+"""The mechanism swapped: its declaration. Planning and the promise are in own_values.py and own_values_terms.py, beside this folder."""
 
 from scumble.mechanisms.mechanism import Mechanism, Traits, deferred
 from scumble.mechanisms.words import CENTRAL, NO_DP, NO_NEIGHBOURS, Words
@@ -14,7 +14,7 @@ MECHANISM = Mechanism(
         NO_NEIGHBOURS,
     ),
     plan=deferred("scumble.mechanisms.own_values", "plan_swapped"),
-    derive=deferred("scumble.mechanisms.own_values", "derive"),
+    derive=deferred("scumble.mechanisms.own_values_terms", "derive"),
     publish=deferred("scumble.mechanisms.swapped.publish", "publish"),
     traits=Traits(needs_counts=True, by_target=True, permuted=True, unforeseen="are not foreseen"),
     at_posterior=lambda setter, level: setter.by_retention("swapped", level),

@@ -1,4 +1,4 @@
-"""The mechanism uniform: its declaration. Planning is in plan.py; rows go through the common pipeline."""
+"""The mechanism uniform: its declaration. Planning is in plan.py, the promise in terms.py; rows go through the common pipeline."""
 
 from scumble.mechanisms.mechanism import Mechanism, Traits, deferred
 from scumble.mechanisms.words import LOCAL, LOCAL_DP, REPLACE_ONE, REPLACED, Words

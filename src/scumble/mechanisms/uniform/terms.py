@@ -1,4 +1,4 @@
-"""What uniform perturbation promises: made by its plan, and derived again from a manifest by whoever opens a release."""
+"""What uniform perturbation promises: made by the plan, and derived again from a manifest by whoever opens a release."""
 
 from scumble.core.coins import Coins
 from scumble.mechanisms.facts import Facts, Terms, joint_factor, of_rows
