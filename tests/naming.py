@@ -13,7 +13,7 @@ def others(table: Any, how: Mapping[str, Any]) -> list[str]:
     """The columns of a table that arguments of `publish` do not name; `public` must be said, and here is who says it."""
     text = how.get("text", ())
     names = list(read(table, text=[text] if isinstance(text, str) else list(text)).schema.names)
-    parts = {key: how.get(key) or () for key in ("sensitive", "drop", "id")}
+    parts = {key: how.get(key) or () for key in ("sensitive", "drop", "id", "occurrence")}
     given = [name for each in parts.values() for name in ([each] if isinstance(each, str) else each)]
     settings = how.get("settings") or {}
     given += [settings[part] for part in ("user", "item", "value") if settings.get(part)]

@@ -43,6 +43,8 @@ def publish(
     domain_from_data: bool = False,
     key: Any = None,
     id: str | None = None,
+    occurrence: str | None = None,
+    attributes: Mapping[str, str] | None = None,
     seed: int | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -64,6 +66,8 @@ def publish(
                 dictionary column -> number gives each its own.
     domain_from_data  take domains that are not declared from the data; the manifest will say so
     key, id     coins by key (bytes or a file) and id column, for repeated publication of the same people
+    occurrence  the column that tells the rows of a person apart, where a person has several: their coins depend on it
+    attributes  sensitive column -> what its coins by key belong to, so that a column with a new name keeps them
     seed        INSECURE repeatable coins, for tests; the manifest will say so
     overwrite   replace a release that has this name, once the new one is whole; a folder with anything else in it is kept
     progress    called as progress(done, of) while rows are read and written; of is None where nobody knows how many there are
@@ -87,9 +91,13 @@ def publish(
         retain=retain,
         domain_from_data=domain_from_data,
         id=id,
+        occurrence=occurrence,
+        attributes=attributes,
     )
     source, spec = choose(table, how)
-    return publish_chosen(source, spec, out, key=key, id=id, seed=seed, overwrite=overwrite, progress=progress)
+    return publish_chosen(
+        source, spec, out, key=key, id=id, occurrence=occurrence, seed=seed, overwrite=overwrite, progress=progress
+    )
 
 
 def publish_chosen(
@@ -99,6 +107,7 @@ def publish_chosen(
     *,
     key: Any = None,
     id: str | None = None,
+    occurrence: str | None = None,
     seed: int | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -106,7 +115,7 @@ def publish_chosen(
     """Publishes a table by a spec that says what becomes of every column."""
     from scumble.publishing.publish import publish_table  # opening and asking need none of it
 
-    coin_source = _coin_source(key, id, seed, source)
+    coin_source = _coin_source(key, id, occurrence, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
     plan = publish_table(
         source, spec, folder, coin_source, overwrite=overwrite, progress=progress, durable=out is not None
@@ -166,7 +175,7 @@ def open(
     return stack(parts) if on is None else join(parts, on)
 
 
-def _coin_source(key: Any, id: str | None, seed: int | None, table: Source) -> "CoinSource":
+def _coin_source(key: Any, id: str | None, occurrence: str | None, seed: int | None, table: Source) -> "CoinSource":
     from scumble.publishing.keyed import read_key
     from scumble.publishing.row_pipeline import CoinSource
 
@@ -174,10 +183,13 @@ def _coin_source(key: Any, id: str | None, seed: int | None, table: Source) -> "
         raise ParameterError(
             "key and id go together: the coins of a record are a function of the key and the person's id"
         )
-    if id is not None and id not in table.schema.names:
-        raise SchemaError(f"the id column {id!r} is not in the table{did_you_mean(id, table.schema.names)}")
+    if occurrence is not None and key is None:
+        raise ParameterError("occurrence tells the rows of a person apart for coins by key; give key and id beside it")
+    for what, name in (("id", id), ("occurrence", occurrence)):
+        if name is not None and name not in table.schema.names:
+            raise SchemaError(f"the {what} column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
     entropy = Entropy.system() if seed is None else Entropy.seeded(seed)
-    return CoinSource(entropy, None if key is None else read_key(key), id)
+    return CoinSource(entropy, None if key is None else read_key(key), id, occurrence)
 
 
 def _temporary() -> str:

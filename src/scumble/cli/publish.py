@@ -68,6 +68,12 @@ def command(
     id: Annotated[
         str | None, typer.Option(help="The column that says who a row is, for --key; it is not published.")
     ] = None,
+    occurrence: Annotated[
+        str | None, typer.Option(help="The column that tells the rows of a person apart, for --key.")
+    ] = None,
+    attribute: Annotated[
+        list[str] | None, typer.Option(help="What coins by key belong to, whatever a column is called: diag=diagnosis.")
+    ] = None,
     insecure_seed: Annotated[
         int | None, typer.Option(help="INSECURE: repeatable coins, for tests; the manifest will say so.")
     ] = None,
@@ -83,7 +89,7 @@ def command(
     from scumble.publishing.arguments import Arguments, choose
 
     beside = {} if table.suffix == ".toml" else _spec_beside(table)
-    named = [*listed(sensitive), *listed(public), *listed(drop), id or ""]
+    named = [*listed(sensitive), *listed(public), *listed(drop), id or "", occurrence or ""]
     coarser = dict(_coarsening(text) for text in coarsen or ())
     how = Arguments(
         sensitive=listed(sensitive) or None,
@@ -102,11 +108,21 @@ def command(
         retain=retain,
         domain_from_data=domain_from_data,
         id=id,
+        occurrence=occurrence,
+        attributes=dict(_assignment(text, "--attribute", "diag=diagnosis") for text in attribute or ()),
     )
     source, spec = choose(table, how)
     with progress_bar("publishing") as progress:
         release = publish_chosen(
-            source, spec, out, key=key, id=id, seed=insecure_seed, overwrite=overwrite, progress=progress
+            source,
+            spec,
+            out,
+            key=key,
+            id=id,
+            occurrence=occurrence,
+            seed=insecure_seed,
+            overwrite=overwrite,
+            progress=progress,
         )
     print_card(roles.summary(spec))
     print(f"wrote {out}")

@@ -41,6 +41,8 @@ def details(release: Release) -> None:
         else "drawn once for this release"
     )
     out.print(f"coins: {manifest.randomness.source}; {keyed}")
+    for stream in manifest.randomness.streams or []:
+        out.print(f"coins of {stream.column} by the key: attribute {stream.attribute}, commitment {stream.commitment}")
     out.print(f"digest: {manifest.digest}")
 
 

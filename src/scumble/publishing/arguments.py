@@ -36,6 +36,8 @@ class Arguments:
     retain: Any = None
     domain_from_data: bool = False
     id: str | None = None
+    occurrence: str | None = None
+    attributes: Mapping[str, str] | None = None
 
     @classmethod
     def of(cls, how: Mapping[str, Any]) -> "Arguments":
@@ -54,7 +56,11 @@ class Arguments:
     @property
     def of_columns(self) -> bool:
         """Whether anything is said that a spec in a file says itself."""
-        return self.sensitive is not None or self.public is not None or any((self.drop, self.domains, self.coarsen))
+        return (
+            self.sensitive is not None
+            or self.public is not None
+            or any((self.drop, self.domains, self.coarsen, self.attributes))
+        )
 
 
 def choose(table: Any, how: Arguments) -> tuple[Source, Spec]:
@@ -80,8 +86,9 @@ def _spelled(table: Any, how: Arguments) -> tuple[Source, Spec]:
     """A table, and the spec that arguments make."""
     source = read(table, text=names(how.text))
     named = {"sensitive": names(how.sensitive), "public": names(how.public), "dropped": names(how.drop)}
-    roles = named_roles(source.schema.names, named, how.id, list(how.coarsen or ()))
-    _demand_domains(source, roles, how.domains or {})
+    roles = named_roles(source.schema.names, named, [how.id, how.occurrence], list(how.coarsen or ()))
+    _demand_sensitive(source, roles, "a domain", how.domains or {})
+    _demand_sensitive(source, roles, "an attribute", how.attributes or {})
     spec = Spec(
         mechanism=how.mechanism or DEFAULT,
         settings=dict(how.settings or {}),
@@ -92,14 +99,16 @@ def _spelled(table: Any, how: Arguments) -> tuple[Source, Spec]:
     return source, spec
 
 
-def _demand_domains(table: Source, roles: Mapping[str, str], domains: Mapping[str, Any]) -> None:
-    """Refuses the domain of a column that is not there, or not sensitive."""
-    for name in domains:
+def _demand_sensitive(table: Source, roles: Mapping[str, str], what: str, given: Mapping[str, Any]) -> None:
+    """Refuses the domain, or the attribute, of a column that is not there, or not sensitive."""
+    for name in given:
         if name not in table.schema.names:
             raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
         if roles.get(name) != "sensitive":
-            what = f"is {roles[name]}" if name in roles else "nobody named"
-            raise SchemaError(f"a domain is given for {name!r}, which {what}; domains are for sensitive columns")
+            role = f"is {roles[name]}" if name in roles else "nobody named"
+            raise SchemaError(
+                f"{what} is given for {name!r}, which {role}; domains and attributes are for sensitive columns"
+            )
 
 
 def _column(name: str, role: str, how: Arguments) -> ColumnSpec:
@@ -108,6 +117,7 @@ def _column(name: str, role: str, how: Arguments) -> ColumnSpec:
         fields["coarsen"] = (how.coarsen or {})[name]
     if role == "sensitive":
         fields |= _domain_fields((how.domains or {}).get(name), how.domain_from_data) | _own_target(name, how.target)
+        fields["attribute"] = (how.attributes or {}).get(name)
     try:
         return ColumnSpec.model_validate(fields)
     except ValidationError as error:

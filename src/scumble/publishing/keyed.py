@@ -1,20 +1,31 @@
-"""Coins for repeated publication: a keyed function of (column, id, true value) instead of fresh ones.
+"""Coins for repeated publication: a keyed function of who a record is about and of its true value, instead of fresh ones.
 
 Publishing the same person again with fresh coins lets an attacker average them out. Here the word of a record is
 
-    word = AES_K(... AES_K(AES_K(length, code) xor block_1) ...)        K = HMAC(key, column, domain, threshold)
+    word = AES_K(... AES_K(AES_K(lengths, value, turn) xor block_1) ...)
+    K    = HMAC(key, attribute, canonical domain, thresholds)
 
-a CBC-MAC over the person's id, cut into blocks of 16 bytes, begun with its length and the code of the true value (so that
-no message is the beginning of another, which is what makes CBC-MAC a pseudo-random function). The same person with the
-same value gets the same published value every time, and two releases tell no more than one.
+a CBC-MAC over the person's id and, where a person has several rows, which of them it is, each cut into blocks of 16 bytes. It begins
+with both lengths and the true value, so that no message is the beginning of another, which is what makes CBC-MAC a pseudo-random
+function. The same person with the same value gets the same published value every time, and two releases tell no more than one.
 
-The derived key K holds the domain and the thresholds. With the same words under another channel, the intervals of a
-value would not overlap, and seeing it twice would prove it; so another channel gets independent coins, and counts as one
-more look at the person.
+What the coins do not depend on: what a column is called (the spec declares an attribute), in which order its domain is listed
+(`core/canonical.py`), where a row stands in the file, and any other column of the row. A release that changes one of these shows
+the same values again.
+
+What they depend on: the thresholds. With the same words under another retention, the intervals of a value would not overlap, and
+seeing it twice would prove it; so another channel gets independent coins, and counts as one more look at the person.
+
+Several rows of a person need a column that tells them apart and stays: a visit's number, say. Two rows with the same value and the
+same coins would be published alike, so that different published values prove different true ones. The place among the
+person's rows is no such column. By the order of the file, sorting it anew exchanges the published values of two rows that have
+the same true one, which proves that they have. By the rows' contents, a row that is added moves the others on to coins
+of their own, a second look at each. Without such a column several rows of a person are refused.
 """
 
 import hashlib
 import hmac
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +34,15 @@ import numpy.typing as npt
 import pyarrow as pa
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from scumble.core.canonical import canonical
 from scumble.core.coins import SHORT, Coins, Words
 from scumble.core.domain import Codes, Domain
 from scumble.core.errors import ParameterError, SchemaError
 
 BLOCK = 16
+
+COINS, COMMITMENT = b"scumble keyed coins 2", b"scumble keyed commitment 2"
+"""What keys are derived for: coins and commitment have nothing to do with each other."""
 
 
 def read_key(key: Any) -> bytes:
@@ -52,32 +67,50 @@ def _read_file(path: Path) -> bytes:
 
 
 class KeyedCoins:
-    """The coins of one column under a key."""
+    """The coins of one attribute under a key.
 
-    def __init__(self, key: bytes, column: str, domain: Domain, coins: Coins) -> None:
-        self._coins = coins
+    occurrence   whether a person may have several rows, told apart by a column
+    """
+
+    def __init__(self, key: bytes, attribute: str, domain: Domain, coins: Coins, occurrence: bool = False) -> None:
+        form = canonical(domain)
+        self._ranks, self._codes = (each.astype(domain.code_type) for each in (form.ranks, form.codes))
+        self._coins = _in_order(coins, form.codes)
         about = hashlib.sha256()
-        for part in (column, str(domain.values.to_pylist()), str(coins.bits), str(coins.thresholds.tolist())):
+        thresholds = [int(threshold) for threshold in self._coins.thresholds]
+        for part in (attribute, form.text, str(coins.bits), str(thresholds), "occurrence" if occurrence else "one row"):
             about.update(hashlib.sha256(part.encode()).digest())
-        derived = hmac.new(key, b"scumble keyed coins 1" + about.digest(), hashlib.sha256).digest()
-        self._cipher = Cipher(algorithms.AES256(derived), modes.ECB())
+        self._cipher = Cipher(algorithms.AES256(_derived(key, COINS, about.digest())), modes.ECB())
+        self.commitment = _derived(key, COMMITMENT, about.digest())[:16].hex()
+        """What a manifest says of them: the same key, attribute, domain and thresholds give the same one, and it tells nothing of the key."""
 
     def flip(self, codes: Codes, ids: "Ids") -> Codes:
         """Published codes for true ones; a word that falls into a remainder is followed by the next of the same record."""
-        turn = 0
+        turn, values = 0, self._ranks[codes]
 
         def words(places: npt.NDArray[np.intp]) -> Words:
             nonlocal turn
             turn += 1
-            return self._words(codes[places], ids.at(places), turn)
+            return self._words(values[places], ids.at(places), turn)
 
-        return self._coins.settle(codes, words)
+        return np.asarray(self._codes[self._coins.settle(values, words)])
 
-    def _words(self, codes: Codes, ids: "Ids", turn: int) -> Words:
-        first = np.zeros((len(codes), 4), dtype="<u4")
-        first[:, 0], first[:, 1], first[:, 2] = ids.lengths, codes, turn
+    def _words(self, values: Codes, ids: "Ids", turn: int) -> Words:
+        first = np.zeros((len(values), 4), dtype="<u4")
+        first[:, 0], first[:, 1], first[:, 2] = ids.lengths, values, turn
         state = _mac(self._cipher, first, ids)
         return state[:, 0].copy() if self._coins.bits == SHORT else state.view("<u8")[:, 0].copy()
+
+
+def _in_order(coins: Coins, codes: npt.NDArray[np.intp]) -> Coins:
+    """The same coins for the values in canonical order; one threshold, where all are the same."""
+    if len(coins.thresholds) == 1 or (coins.thresholds == coins.thresholds[0]).all():
+        return replace(coins, thresholds=coins.thresholds[:1])
+    return replace(coins, thresholds=coins.thresholds[codes])
+
+
+def _derived(key: bytes, label: bytes, about: bytes) -> bytes:
+    return hmac.new(key, label + about, hashlib.sha256).digest()
 
 
 def _mac(cipher: Cipher[modes.ECB], state: npt.NDArray[np.uint32], ids: "Ids") -> npt.NDArray[np.uint32]:
@@ -86,10 +119,13 @@ def _mac(cipher: Cipher[modes.ECB], state: npt.NDArray[np.uint32], ids: "Ids") -
     def encrypt(blocks: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
         return np.frombuffer(encryptor.update(blocks.tobytes()), dtype="<u4").reshape(-1, 4).copy()
 
+    if ids.beside is not None:
+        state[:, 3] = ids.beside.lengths + 1
     state = encrypt(state)
-    for index in range(ids.blocks):
-        longer = ids.lengths > index * BLOCK
-        state[longer] = encrypt(state[longer] ^ ids.block(index)[longer])
+    for part in (ids, *([] if ids.beside is None else [ids.beside])):
+        for index in range(part.blocks):
+            longer = part.lengths > index * BLOCK
+            state[longer] = encrypt(state[longer] ^ part.block(index)[longer])
     return state
 
 
@@ -100,9 +136,13 @@ class Ids:
     [1, 5]
     """
 
-    def __init__(self, padded: npt.NDArray[np.uint8], lengths: npt.NDArray[np.int64]) -> None:
+    def __init__(
+        self, padded: npt.NDArray[np.uint8], lengths: npt.NDArray[np.int64], beside: "Ids | None" = None
+    ) -> None:
         self._padded = padded
         self.lengths = lengths
+        self.beside = beside
+        """Which of the person's rows each is, where a person has several."""
         self.blocks = padded.shape[1] // BLOCK
 
     @classmethod
@@ -128,7 +168,13 @@ class Ids:
 
     def at(self, places: npt.NDArray[np.intp]) -> "Ids":
         """The ids at the given places."""
-        return self if len(places) == len(self.lengths) else Ids(self._padded[places], self.lengths[places])
+        if len(places) == len(self.lengths):
+            return self
+        return Ids(self._padded[places], self.lengths[places], self.beside and self.beside.at(places))
+
+    def row(self, which: "Ids") -> "Ids":
+        """The same people, with which of their rows each is."""
+        return Ids(self._padded, self.lengths, which)
 
     def block(self, index: int) -> npt.NDArray[np.uint32]:
         """The index-th block of every id."""
@@ -136,7 +182,7 @@ class Ids:
         return part.view("<u4")
 
     def fingerprints(self, key: bytes) -> npt.NDArray[np.uint64]:
-        """Eight bytes that tell ids apart within one table."""
+        """Eight bytes that tell records apart within one table."""
         first = np.zeros((len(self.lengths), 4), dtype="<u4")
         first[:, 0] = self.lengths
         return _mac(Cipher(algorithms.AES256(key), modes.ECB()), first, self).view("<u8")[:, 0]

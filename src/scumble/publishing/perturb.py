@@ -7,7 +7,7 @@ its own batch.
 from typing import Any, Protocol
 
 from scumble.core.coins import Coins
-from scumble.core.domain import Codes, Domain
+from scumble.core.domain import Codes
 from scumble.core.entropy import Entropy
 from scumble.publishing.keyed import Ids, KeyedCoins
 
@@ -28,13 +28,11 @@ class Perturbation(Protocol):
 class Independent:
     """Every value through the coins of its column, independently of everything else."""
 
-    def __init__(
-        self, coins: dict[str, Coins], domains: dict[str, Domain], entropy: Entropy, key: bytes | None
-    ) -> None:
+    def __init__(self, coins: dict[str, Coins], entropy: Entropy, keyed: dict[str, KeyedCoins] | None = None) -> None:
         self.extra: list[str] = []
         self._coins = coins
         self._entropy = entropy
-        self._keyed = {name: KeyedCoins(key, name, domains[name], coin) for name, coin in coins.items()} if key else {}
+        self._keyed = keyed or {}
 
     def prepare(self, index: int, codes: dict[str, Codes]) -> None:
         """Nothing is carried from batch to batch."""

@@ -6,7 +6,7 @@ The release is written into a folder aside and renamed at the end: it is whole o
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,11 @@ from scumble.mechanisms.plan import Plan, Profile
 from scumble.publishing.encode import used_places
 from scumble.publishing.roles import decided
 from scumble.publishing.row_pipeline import CoinSource, Job
+from scumble.publishing.rows import keyed_coins
 from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
 from scumble.release.readme import readme
-from scumble.release.records import Randomness
+from scumble.release.records import Randomness, StreamRecord
 from scumble.release.replace import demand_free, former_files
 from scumble.release.terms import compared, records_of, terms_of, under_key
 from scumble.sources.parquet import ParquetSource
@@ -124,6 +125,7 @@ def _publish(
     spec = decided(spec, table)
     demand_free(out, overwrite, table.files, table.folder if isinstance(table, ParquetSource) else None)
     _demand_keyed(chosen, coin_source)
+    _demand_attributes(spec)
     former = former_files if overwrite else None
     with whole_folder(out, former, durable=durable) as folder, spilling_into(folder.parent):
         counts = profile(table, spec)
@@ -140,7 +142,7 @@ def _publish(
             rows=written.rows,
             columns=written.columns,
             **records_of(plan.terms if coin_source.key is None else under_key(plan.terms)),
-            randomness=_randomness(coin_source),
+            randomness=_randomness(coin_source, job),
             files=written.files,
             form=written.form,
             order="sorted" if chosen.traits.sorted_rows else "shuffled",
@@ -161,6 +163,17 @@ def _demand_keyed(chosen: Mechanism[Any], coin_source: CoinSource) -> None:
         )
 
 
+def _demand_attributes(spec: Spec) -> None:
+    """Two columns of one attribute would have the same coins, so that published values that differ prove that the true ones do."""
+    owners: dict[str, str] = {}
+    for name in spec.sensitive:
+        attribute = spec.columns[name].attribute or name
+        if (first := owners.setdefault(attribute, name)) != name:
+            raise SchemaError(
+                f"the columns {first!r} and {name!r} have one attribute, {attribute!r}, and would have the same coins; give each its own"
+            )
+
+
 def _demand_derived(manifest: Manifest) -> None:
     """What a plan promises is what anybody derives from the release, or it is our own mistake."""
     problems = compared(manifest, terms_of(manifest)).problems
@@ -168,8 +181,13 @@ def _demand_derived(manifest: Manifest) -> None:
         raise InternalError(f"the plan promises what does not follow from its release: {problems[0]}")
 
 
-def _randomness(coin_source: CoinSource) -> Randomness:
-    keyed = coin_source.key is not None
-    if coin_source.entropy.secure:
-        return Randomness(source="operating system, AES-256-CTR", secure=True, keyed=keyed)
-    return Randomness(source="seeded: INSECURE, for tests only", secure=False, keyed=keyed)
+def _randomness(coin_source: CoinSource, job: Job) -> Randomness:
+    streams = [
+        StreamRecord(column=name, attribute=job.spec.columns[name].attribute or name, commitment=coins.commitment)
+        for name, coins in keyed_coins(job).items()
+    ]
+    secure = coin_source.entropy.secure
+    source: Literal["operating system, AES-256-CTR", "seeded: INSECURE, for tests only"] = (
+        "operating system, AES-256-CTR" if secure else "seeded: INSECURE, for tests only"
+    )
+    return Randomness(source=source, secure=secure, keyed=coin_source.key is not None, streams=streams or None)

@@ -30,7 +30,7 @@ def decided(spec: Spec, table: Source) -> Spec:
 
 
 def named_roles(
-    names: Sequence[str], named: Mapping[str, Sequence[str]], id: str | None, coarser: Sequence[str]
+    names: Sequence[str], named: Mapping[str, Sequence[str]], ids: Sequence[str | None], coarser: Sequence[str]
 ) -> dict[str, str]:
     """The roles that arguments give to columns, in the order of the table; a column that is not named has none.
 
@@ -43,8 +43,9 @@ def named_roles(
                 _demand_in(name, names)
                 if given.setdefault(name, role) != role:
                     raise SchemaError(f"column {name!r} is named as {given[name]} and as {role}; a column has one role")
-    if id is not None and id in names:
-        given.setdefault(id, "identifier")
+    for id in ids:
+        if id is not None and id in names:
+            given.setdefault(id, "identifier")
     for name in coarser:
         _demand_in(name, names)
         given.setdefault(name, "public")

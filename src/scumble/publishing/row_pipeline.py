@@ -45,6 +45,13 @@ class CoinSource:
     entropy: Entropy
     key: bytes | None = None
     id: str | None = None
+    occurrence: str | None = None
+    """The column that tells the rows of a person apart, where a person may have several."""
+
+    @property
+    def reading(self) -> list[str]:
+        """The columns that the coins depend on beside the sensitive ones."""
+        return [name for name in (self.id, self.occurrence) if name is not None]
 
 
 @dataclass(frozen=True)
@@ -111,8 +118,7 @@ class RowPipeline:
 
     def _gather(self, pool: ThreadPoolExecutor) -> int:
         names = [column.name for column in self._own]
-        id = self._job.coin_source.id
-        reading = names if id is None or id in names else [*names, id]
+        reading = [*names, *(name for name in self._job.coin_source.reading if name not in names)]
         waiting: deque[Future[list[pa.RecordBatch]]] = deque()
         rows, table, progress = 0, self._job.table, stage(self._job.progress, 0, 2)
         for index, batch in enumerate(table.batches(reading)):
@@ -139,10 +145,12 @@ class RowPipeline:
         self._buckets.add(parts)
 
     def _ids(self, batch: pa.RecordBatch) -> Ids | None:
-        name = self._job.coin_source.id
+        name, which = self._job.coin_source.id, self._job.coin_source.occurrence
         if name is None:
             return None
         ids = Ids.of(batch.column(name), name)
+        if which is not None:
+            ids = ids.row(Ids.of(batch.column(which), which))
         self._fingerprints.append(ids.fingerprints(self._salt))
         return ids
 
@@ -153,9 +161,10 @@ class RowPipeline:
         every.sort()
         repeated = int((every[1:] == every[:-1]).sum())
         if repeated:
+            named = " and ".join(repr(name) for name in self._job.coin_source.reading)
             raise SchemaError(
-                f"{repeated} rows repeat an id of {self._job.coin_source.id!r}; keyed coins need one row a person: "
-                "aggregate the table, or use an id of the row"
+                f"{repeated} rows repeat an id of {named}, and keyed coins belong to one row: aggregate the table, or name a column "
+                "that tells the rows of a person apart and stays the same in every release, such as a visit's number (--occurrence, occurrence=)"
             )
 
     def _record(self, column: Column, kind: pa.DataType) -> ColumnRecord:

@@ -155,12 +155,22 @@ class FileRecord(Model):
     rows: int | None = None
 
 
+class StreamRecord(Model):
+    """The coins of a column under a key: what they belong to, and a digest that shows whether two releases have the same ones."""
+
+    column: str
+    attribute: str
+    commitment: str = Field(pattern="^[0-9a-f]{32}$")
+
+
 class Randomness(Model):
     """Where the coins came from. The seed or key is never here."""
 
     source: Literal["operating system, AES-256-CTR", "seeded: INSECURE, for tests only"]
     secure: bool
     keyed: bool = Field(False, description="the coins of a record are a keyed function of its id and value")
+    streams: list[StreamRecord] | None = None
+    """What keyed coins depend on; releases that were made before there were any have coins of their column's name and its list of values."""
 
 
 class GuaranteeRecord(Model):

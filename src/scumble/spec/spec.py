@@ -160,6 +160,9 @@ class ColumnSpec(Model):
         False, description="the domain was, or is to be, taken from the data; the manifest will say so"
     )
     privacy: Target | None = Field(None, description="a target of this column's own")
+    attribute: str | None = Field(
+        None, description="what coins by key belong to, whatever the column is called; its name when absent"
+    )
 
     @model_validator(mode="after")
     def _fits_role(self) -> "ColumnSpec":
@@ -169,6 +172,8 @@ class ColumnSpec(Model):
             raise ValueError(
                 f"a domain and a privacy target are for sensitive columns, not for one that is {self.role}"
             )
+        if self.role != "sensitive" and self.attribute is not None:
+            raise ValueError(f"an attribute is what coins belong to, and a column that is {self.role} has none")
         if (self.low is None) != (self.high is None):
             raise ValueError("low and high go together")
         if self.values is not None and self.low is not None:
