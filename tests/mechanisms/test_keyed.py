@@ -295,5 +295,7 @@ def test_two_columns_of_one_attribute_are_refused(publish_simply: Callable[..., 
             retain=0.3,
             domains={"disease": DISEASES, "smoker": [True, False]},
         )
-    with pytest.raises(SchemaError, match="an attribute is given for 'sex', which is public"):
+    with pytest.raises(
+        SchemaError, match="an attribute is given for 'sex', which is public; attributes are for sensitive"
+    ):
         publish_simply(attributes={"sex": "gender"})

@@ -107,7 +107,7 @@ def _demand_sensitive(table: Source, roles: Mapping[str, str], what: str, given:
         if roles.get(name) != "sensitive":
             role = f"is {roles[name]}" if name in roles else "nobody named"
             raise SchemaError(
-                f"{what} is given for {name!r}, which {role}; domains and attributes are for sensitive columns"
+                f"{what} is given for {name!r}, which {role}; {what.split()[1]}s are for sensitive columns"
             )
 
 
