@@ -1,7 +1,5 @@
 """A manifest that tries to break its reader: every one is refused in one sentence, before anything of it is used."""
 
-import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,13 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from forged import Document, rewritten
 from naming import publish_openly
 
 import scumble
 from scumble.core.errors import QueryError, ReleaseError
 from scumble.release.manifest import NAME
-
-Document = dict[str, Any]
 
 
 @pytest.fixture
@@ -24,16 +21,6 @@ def folder(tmp_path: Path) -> Path:
     table = pa.table({"sex": draw.choice(["F", "M"], 300), "ill": draw.choice(["flu", "cold", "hiv"], 300)})
     made = publish_openly(table, tmp_path / "r", sensitive="ill", domains={"ill": ["flu", "cold", "hiv"]}, gamma=3)
     return made.path
-
-
-def rewritten(folder: Path, change: Callable[[Document], object]) -> None:
-    """The manifest with a change, and a digest that fits it."""
-    document = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    document.pop("digest")
-    change(document)
-    digest = hashlib.sha256(json.dumps(document, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-    text = json.dumps({**document, "digest": digest}, indent=1, ensure_ascii=False) + "\n"
-    (folder / NAME).write_text(text, encoding="utf-8")
 
 
 def of(name: str, **fields: Any) -> Callable[[Document], object]:

@@ -7,6 +7,7 @@ import typer
 
 from scumble.cli.output import Format, print_json
 from scumble.cli.progress import progress_bar
+from scumble.core.display import plain
 
 
 def command(
@@ -25,10 +26,10 @@ def command(
     except ChangedRelease as error:
         opened, checks = None, [Check("hashes", False, str(error))]
     if format is Format.JSON:
-        print_json([{"check": c.name, "passed": c.passed, "detail": c.detail} for c in checks])
+        print_json([{"check": c.name, "passed": c.passed, "standing": c.standing, "detail": c.detail} for c in checks])
     else:
         for check in checks:
-            print(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.detail}")
+            print(f"{check.mark}  {plain(check.name)}: {plain(check.detail)}")
         if opened is not None:
             print(f"digest {opened.manifest.digest}")
     if not all(check.passed for check in checks):

@@ -1,33 +1,38 @@
 """What the files of every form are held to: their columns."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
-
+from scumble.forms.files import schema_of
 from scumble.forms.form import Check
 
 if TYPE_CHECKING:
     from scumble.release.manifest import Manifest
 
-Tables = list[tuple[list[str], list[str]]]
-"""The columns and the files of each table."""
+
+def columns_check(folder: Path, manifest: "Manifest") -> Check:
+    """Each file has the columns of its table, with the types of the manifest."""
+    problem = columns_problem(folder, manifest)
+    return "columns", not problem, problem or f"{len(manifest.columns)} columns with the types of the manifest"
 
 
-def columns_check(folder: Path, manifest: "Manifest", tables: Tables | None = None) -> Check:
-    """Each file has the columns of its table, with the types of the manifest; without `tables` there is one."""
+def columns_problem(folder: Path, manifest: "Manifest") -> str:
+    """The first file that has other columns than its table in the manifest, if any."""
     kinds = {column.name: column.type for column in manifest.columns}
-    for names, files in tables or [(list(kinds), manifest.data)]:
-        problem = _problem(folder, files, {name: kinds[name] for name in names})
-        if problem:
-            return "columns", False, problem
-    return "columns", True, f"{len(kinds)} columns with the types of the manifest"
-
-
-def _problem(folder: Path, files: Sequence[str], listed: dict[str, str]) -> str:
-    for path in files:
-        types = {field.name: str(field.type) for field in pq.read_schema(folder / path)}
-        if types != listed:
-            return f"{path} has {types}, the manifest has {listed}"
+    for names, files in manifest.form.layout(list(kinds), manifest.data):
+        listed = {name: kinds[name] for name in names if name in kinds}
+        for path in files:
+            held = {field.name: str(field.type) for field in schema_of(folder / path)}
+            if held != listed or len(listed) != len(names):
+                return _difference(path, held, listed)
     return ""
+
+
+def _difference(path: str, held: dict[str, str], listed: dict[str, str]) -> str:
+    """The first column in which they differ."""
+    for name in dict.fromkeys([*listed, *held]):
+        if held.get(name) != listed.get(name):
+            has = f"the type {held[name]}" if name in held else "no such column"
+            says = f"says {listed[name]}" if name in listed else "does not list it"
+            return f"column {name!r}: {path} has {has}, and the manifest {says}"
+    return f"{path} has other columns than its table in the manifest"

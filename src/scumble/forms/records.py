@@ -22,6 +22,20 @@ class FormRecord(Model):
         return []
 
     @property
+    def table_names(self) -> list[str] | None:
+        """What its tables are called, where that is fixed."""
+        return None
+
+    @property
+    def on_word(self) -> list[str]:
+        """What is the publisher's word, because no release of this form can show it."""
+        return []
+
+    def layout(self, columns: list[str], data: list[str]) -> list[tuple[list[str], list[str]]]:
+        """The columns and the files of each table."""
+        return [(columns, data)]
+
+    @property
     def rows_in(self) -> list[str] | None:
         """The files that have the rows, where not all data files do."""
         return None

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from scumble.release.manifest import Manifest
 
 AGAIN = "get the release again from its publisher"
+Scalar = str | int | float | bool | None
+"""What a value is in JSON."""
+
 LONGEST = 255
 """Bytes of a name, at most, that file systems take."""
 
@@ -40,6 +43,21 @@ def _inside(path: str) -> bool:
     plain = path.isprintable() and "\\" not in path and ":" not in path
     short = all(len(part.encode("utf-8", "replace")) <= LONGEST for part in parts) and len(path) <= 4 * LONGEST
     return bool(parts) and plain and short and not path.startswith("/") and ".." not in parts
+
+
+def demand_recoding(manifest: "Manifest") -> None:
+    """A rule to make a column coarser is in the manifest itself, never in a file; values are put together where groups were sampled."""
+    sampled = getattr(manifest.form, "sampling", None) is not None
+    for column in manifest.columns:
+        if column.coarsened is not None and column.coarsened.hierarchy is not None:
+            raise ReleaseError(f"the manifest's column {column.name!r} names a file of a hierarchy; {AGAIN}")
+        if column.merged is not None and not (sampled and column.role == "public"):
+            raise ReleaseError(
+                f"the manifest's column {column.name!r} has merged values, which it cannot have; {AGAIN}"
+            )
+        for record in column.merged or ():
+            if not all(isinstance(value, Scalar) for value in (record.published, *record.values)):
+                raise ReleaseError(f"the manifest's column {column.name!r} has merged values that are none; {AGAIN}")
 
 
 def demand_roles(manifest: "Manifest") -> None:

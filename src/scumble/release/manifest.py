@@ -25,7 +25,7 @@ from scumble.forms.records import FormRecord
 from scumble.mechanisms import names
 from scumble.privacy.guarantee import Clause
 from scumble.privacy.words import CLAUSES, STATEMENTS
-from scumble.release.gate import AGAIN, demand_files, demand_roles
+from scumble.release.gate import AGAIN, demand_files, demand_recoding, demand_roles
 from scumble.release.records import ColumnRecord, FileRecord, GuaranteeRecord, Randomness
 from scumble.release.version_1 import upgraded
 from scumble.spec.spec import Model
@@ -203,11 +203,11 @@ def _manifest(document: dict[str, Any]) -> Manifest:
         raise ReleaseError(f"{NAME}: 'form' is missing or no record; {AGAIN}")
     _demand_known("form", form.get("kind"), FORMS)
     try:
-        record = find_form(form["kind"]).record.model_validate(form)
+        record = find_form(form["kind"]).record.model_validate(form, strict=True)
     except ValidationError as error:
         raise ReleaseError(f"{NAME}: {problem(error, 'form.')}") from None
     try:
-        manifest = Manifest.model_validate({**document, "form": record})
+        manifest = Manifest.model_validate({**document, "form": record}, strict=True)
     except ValidationError as error:
         raise ReleaseError(f"{NAME}: {problem(error)}") from None
     except RecursionError:
@@ -215,6 +215,7 @@ def _manifest(document: dict[str, Any]) -> Manifest:
     _demand_codes(manifest)
     demand_files(manifest)
     demand_roles(manifest)
+    demand_recoding(manifest)
     return manifest
 
 

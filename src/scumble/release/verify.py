@@ -5,22 +5,28 @@ b_j = min_i P[j, i] and a_j = max_i P[j, i], row by row independently. So its co
 Bin(n, a_j). A column that was perturbed less than the manifest says leaves rare values rarer than that.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 from sqlglot import exp
 
 from scumble.core.channel import Channel
-from scumble.core.errors import ReleaseError, SchemaError
+from scumble.core.errors import ChangedRelease, InputError, ReleaseError, SchemaError
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import rows_drawn
 from scumble.forms import find_form
+from scumble.forms.files import rows_in
+from scumble.mechanisms import find_mechanism
 from scumble.release import soundness
+from scumble.release.beliefs import belief_checks
+from scumble.release.check import Check as Check
+from scumble.release.folder import folder_checks
+from scumble.release.recoded import recoded_checks
 from scumble.release.release import Release, open_release
 from scumble.release.terms import compared
+from scumble.release.trust import coins_word, word_checks
 
 FALSE_ALARM = 1e-9
 """The probability that a sound release fails the check of its channel."""
@@ -31,36 +37,60 @@ MOST_GROUPS = 100
 MOST_COLUMNS = 20
 
 
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at."""
-
-    name: str
-    passed: bool
-    detail: str
-
-
 def verify(release: Release | str | Path) -> list[Check]:
     """Everything that can be checked without the raw table, of an opened release or a folder. Opening it checks the hashes."""
-    release = release if isinstance(release, Release) else open_release(release)
+    try:
+        release = release if isinstance(release, Release) else open_release(release)
+    except ChangedRelease as error:
+        return [Check("hashes", False, str(error))]
+    sealed = Check("hashes", True, f"manifest and {len(release.manifest.files)} files are as they were written")
+    return [sealed, *(check for looked_at in CHECKS for check in _looked_at(release, looked_at))]
+
+
+def _looked_at(release: Release, checks: Callable[[Release], list[Check]]) -> list[Check]:
+    """What some checks say; what cannot be looked at at all is a check that fails."""
+    try:
+        return checks(release)
+    except InputError as error:
+        return [Check(checks.__name__.strip("_").replace("_", " "), False, str(error))]
+
+
+def _folder(release: Release) -> list[Check]:
+    return folder_checks(release.path, release.manifest)
+
+
+def _shape(release: Release) -> list[Check]:
+    return [Check(*check) for check in find_form(release.manifest.form.kind).checks(release.path, release.manifest)]
+
+
+def _order(release: Release) -> list[Check]:
+    """The order of rows is that of the mechanism."""
     manifest = release.manifest
-    sealed = Check("hashes", True, f"manifest and {len(manifest.files)} files are as they were written")
-    shape = [Check(*check) for check in find_form(manifest.form.kind).checks(release.path, manifest)]
-    checks = [sealed, *shape, _rows(release), _coins(release)]
-    sampling = manifest.view.sampling
-    checks += [_samples(release, sampling.least)] if sampling is not None and sampling.sizes == "one" else []
-    checks += _promises(release)
-    for name in manifest.domains:
-        checks += _channels(release, name, [stratum[name] for stratum in release.strata])
-    return checks
+    expected = "sorted" if find_mechanism(manifest.mechanism).traits.sorted_rows else "shuffled"
+    detail = f"{manifest.mechanism} publishes rows {expected}, and the manifest says {manifest.order}"
+    return [
+        Check("order", manifest.order == expected, f"rows are {expected}" if manifest.order == expected else detail)
+    ]
 
 
-def _coins(release: Release) -> Check:
+def _said(release: Release) -> list[Check]:
+    try:
+        return word_checks(release.manifest, release.terms)
+    except ReleaseError:
+        return word_checks(release.manifest, None)
+
+
+def _perturbed(release: Release) -> list[Check]:
+    names = release.manifest.domains
+    return [
+        check for name in names for check in _channels(release, name, [stratum[name] for stratum in release.strata])
+    ]
+
+
+def _coins(release: Release) -> list[Check]:
     """Coins that anybody can flip again hide nothing."""
     problem = soundness.coins_problem(release.manifest)
-    return Check(
-        "coins", not problem, problem or f"by the manifest they were secret: {release.manifest.randomness.source}"
-    )
+    return [Check("coins", False, problem) if problem else coins_word(release.manifest)]
 
 
 def _promises(release: Release) -> list[Check]:
@@ -87,20 +117,23 @@ def _promises(release: Release) -> list[Check]:
     return [*checks, *(Check(name, not problem, problem or sentence) for name, problem, sentence in sides)]
 
 
-def _samples(release: Release, most: int) -> Check:
+def _samples(release: Release) -> list[Check]:
     """No group of people who agree on all public columns has more sampled rows than the manifest says."""
+    sampling = release.manifest.view.sampling
+    if sampling is None or sampling.sizes != "one":
+        return []
+    most = sampling.least
     groups = exp.select(rows_drawn(release.manifest.role("copies")).as_("n")).from_(TABLE)
     groups = groups.group_by(*[exp.column(name, quoted=True) for name in release.manifest.public])
     table = release.engine.run(exp.select("MAX(n) AS n").from_(groups.subquery("each")))
     largest = int(table.column("n")[0].as_py())
-    return Check("samples", largest <= most, f"at most {largest} sampled rows of a group, {most} in the manifest")
+    return [Check("samples", largest <= most, f"at most {largest} sampled rows of a group, {most} in the manifest")]
 
 
-def _rows(release: Release) -> Check:
-    rows = sum(pq.read_metadata(release.path / path).num_rows for path in release.manifest.rows_in)
-    return Check(
-        "rows", rows == release.manifest.rows, f"{rows:,} in the files, {release.manifest.rows:,} in the manifest"
-    )
+def _rows(release: Release) -> list[Check]:
+    rows = sum(rows_in(release.path / path) for path in release.manifest.rows_in)
+    detail = f"{rows:,} in the files, {release.manifest.rows:,} in the manifest"
+    return [Check("rows", rows == release.manifest.rows, detail)]
 
 
 def _channels(release: Release, name: str, channels: list[Channel]) -> list[Check]:
@@ -178,3 +211,19 @@ def least_probable(counts: npt.NDArray[np.int64], channel: Channel) -> float:
     low, high = (1 - p.max()) * r, p + (1 - p) * r
     tails = np.minimum(binom.cdf(seen, n, low), binom.sf(seen - 1, n, np.maximum(high, (1 - p.min()) * r)))
     return float(min(1.0, tails.min() * 2 * len(tails)))
+
+
+CHECKS: tuple[Callable[[Release], list[Check]], ...] = (
+    _folder,
+    _shape,
+    _rows,
+    _order,
+    _coins,
+    _samples,
+    _promises,
+    _said,
+    recoded_checks,
+    belief_checks,
+    _perturbed,
+)
+"""What is looked at, in this order."""

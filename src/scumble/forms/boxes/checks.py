@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from scumble.forms.boxes.record import BoxesRecord
 from scumble.forms.checks import columns_check
+from scumble.forms.files import table_of
 from scumble.forms.form import Check
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def checks(folder: Path, manifest: "Manifest") -> list[Check]:
 
 def _groups(folder: Path, manifest: "Manifest", record: BoxesRecord) -> Check:
     """Each box stands for k rows or more, and its ends are in order."""
-    table = pa.concat_tables([pq.read_table(folder / path) for path in manifest.data])
+    table = table_of([folder / path for path in manifest.data])
     least = pc.min(table.column(str(manifest.role("size")))).as_py()
     if least < record.k:
         return "groups", False, f"a group has {least} rows, below k = {record.k}"

@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from scumble.forms.buckets.record import BucketsRecord
 from scumble.forms.checks import columns_check
+from scumble.forms.files import table_of
 from scumble.forms.form import Check
 from scumble.privacy.numerals import at_most_share
 
@@ -20,14 +19,13 @@ def checks(folder: Path, manifest: "Manifest") -> list[Check]:
     """Name, outcome and detail of each check."""
     record = manifest.form
     assert isinstance(record, BucketsRecord)
-    tables = [(list(table.attributes), table.files) for table in record.tables]
-    return [columns_check(folder, manifest, tables), _buckets(folder, record)]
+    return [columns_check(folder, manifest), _buckets(folder, record)]
 
 
 def _buckets(folder: Path, record: BucketsRecord) -> Check:
     """Each bucket has as many rows as values, and no value more than once in l of them."""
     rows, values = (
-        pa.concat_tables([pq.read_table(folder / path, columns=names) for path in table.files])
+        table_of([folder / path for path in table.files], names)
         for table, names in zip(record.tables, (["bucket"], ["bucket", "count"]), strict=True)
     )
     size = np.bincount(rows.column("bucket").to_numpy())

@@ -20,6 +20,22 @@ class BucketsRecord(FormRecord):
         return [self.rows, self.values]
 
     @property
+    def table_names(self) -> list[str] | None:
+        """Those of the two."""
+        return ["rows", "values"]
+
+    @property
+    def on_word(self) -> list[str]:
+        """Rows that are not there cannot be seen."""
+        return [
+            "whether rows of the most frequent values were left out before, and whether the values that there can be were taken from the data"
+        ]
+
+    def layout(self, columns: list[str], data: list[str]) -> list[tuple[list[str], list[str]]]:
+        """Both tables, each with its own columns."""
+        return [(list(table.attributes), table.files) for table in self.tables]
+
+    @property
     def rows_in(self) -> list[str] | None:
         """The files of the first table."""
         return self.rows.files

@@ -26,3 +26,10 @@ class RowsRecord(FormRecord):
     sampling: SamplingRecord | None = None
     joint: list[str] | None = None
     """Columns that are kept together or replaced together; their channels are those of each by itself."""
+
+    @property
+    def on_word(self) -> list[str]:
+        """Values that were put together look like any others."""
+        return (
+            [] if self.sampling is None else ["that no values of public columns were merged but those that are listed"]
+        )

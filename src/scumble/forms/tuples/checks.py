@@ -4,28 +4,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scumble.engines.duckdb.counting import least_count
-from scumble.forms.checks import Tables, columns_check
+from scumble.forms.checks import columns_check
 from scumble.forms.form import Check
 from scumble.forms.tuples.record import TuplesRecord
 
 if TYPE_CHECKING:
     from scumble.release.manifest import Manifest
 
+Tables = list[tuple[list[str], list[str]]]
+"""The columns and the files of each table."""
+
 
 def checks(folder: Path, manifest: "Manifest") -> list[Check]:
     """Name, outcome and detail of each check."""
     record = manifest.form
     assert isinstance(record, TuplesRecord)
-    tables = _tables(manifest, record)
-    results = [columns_check(folder, manifest, tables)]
+    tables = record.layout([column.name for column in manifest.columns], manifest.data)
+    results = [columns_check(folder, manifest)]
     return results if record.k is None else [*results, _crowds(folder, tables, record.k, record.transactions)]
-
-
-def _tables(manifest: "Manifest", record: TuplesRecord) -> Tables:
-    names = [column.name for column in manifest.columns]
-    if record.schema_ is None:
-        return [(names, manifest.data)]
-    return [(names if record.transactions else list(table.attributes), table.files) for table in record.tables]
 
 
 def _crowds(folder: Path, tables: Tables, k: int, transactions: dict[str, str] | None) -> Check:

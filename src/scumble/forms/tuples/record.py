@@ -75,6 +75,28 @@ class TuplesRecord(FormRecord):
         return [] if self.schema_ is None else self.schema_.tables
 
     @property
+    def on_word(self) -> list[str]:
+        """How the schema came about, and what the number of rows is."""
+        schema = self.schema_
+        sentences = (
+            [] if self.total is None else [f"that there are {self.total:,} tuples, and that this was public before"]
+        )
+        if schema is None:
+            return sentences
+        cost = (
+            "was fixed without looking at the data"
+            if schema.schema_from == "given"
+            else "cost the part of epsilon that is stated"
+        )
+        return [*sentences, f"that the schema {cost}, and that no tuple stayed in more than {schema.c_star} tables"]
+
+    def layout(self, columns: list[str], data: list[str]) -> list[tuple[list[str], list[str]]]:
+        """The tables of the schema; of transactions each has all columns."""
+        if self.schema_ is None:
+            return [(columns, data)]
+        return [(columns if self.transactions else list(table.attributes), table.files) for table in self.tables]
+
+    @property
     def transactions(self) -> dict[str, str] | None:
         """The roles of transactions, where there are any."""
         return None if self.schema_ is None else self.schema_.transactions

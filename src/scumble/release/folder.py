@@ -1,0 +1,90 @@
+"""The folder of a release beside its manifest: nothing else lies in it, files are as long as it says, and the README says what it says."""
+
+from pathlib import Path
+
+import scumble
+from scumble.forms.files import rows_in
+from scumble.release.check import Check, caution
+from scumble.release.manifest import NAME, Manifest
+from scumble.release.readme import readme
+
+README = "README.md"
+SIGNATURES = "signatures"
+"""The folder of signatures, which are made after the manifest and so are not among its files."""
+
+
+def folder_checks(folder: Path, manifest: Manifest) -> list[Check]:
+    """What the folder is held to."""
+    return [
+        _nothing_else(folder, manifest),
+        _sizes(folder, manifest),
+        *_tables(folder, manifest),
+        _readme(folder, manifest),
+    ]
+
+
+def strays(folder: Path, manifest: Manifest) -> list[str]:
+    """What lies in the folder and is not of the release, by its path; a folder of strays by its own name."""
+    listed = {folder / file.path for file in manifest.files} | {folder / NAME}
+    holding = {parent for file in listed for parent in file.parents}
+    stray: list[str] = []
+    for path in sorted(folder.rglob("*")):
+        inside_signatures = path.relative_to(folder).parts[0] == SIGNATURES and not path.is_symlink()
+        above = any(path.is_relative_to(folder / other) for other in stray)
+        if path not in listed and path not in holding and not inside_signatures and not above:
+            stray.append(str(path.relative_to(folder)))
+    return stray
+
+
+def _nothing_else(folder: Path, manifest: Manifest) -> Check:
+    stray = strays(folder, manifest)
+    if not stray:
+        return Check("folder", True, "nothing lies in it that the manifest does not list")
+    more = f" and {len(stray) - 1} more" if len(stray) > 1 else ""
+    detail = f"{stray[0]!r}{more} lies in the folder, and the manifest does not list it: whoever gets the folder gets that too"
+    return Check("folder", False, f"{detail}; move it away, or publish again")
+
+
+def _sizes(folder: Path, manifest: Manifest) -> Check:
+    """Bytes and rows of each file, as the manifest says."""
+    for file in manifest.files:
+        size = (folder / file.path).stat().st_size
+        if size != file.bytes:
+            return Check("files", False, f"{file.path} has {size:,} bytes, and {file.bytes:,} in the manifest")
+        if file.rows is not None and (rows := rows_in(folder / file.path)) != file.rows:
+            return Check("files", False, f"{file.path} has {rows:,} rows, and {file.rows:,} in the manifest")
+    return Check("files", True, f"the bytes and rows of {len(manifest.files)} files are those of the manifest")
+
+
+def _tables(folder: Path, manifest: Manifest) -> list[Check]:
+    """Of a release with several tables: what each is called, and how many rows it has."""
+    tables = manifest.form.tables
+    if not tables:
+        return []
+    names, known = [table.name for table in tables], manifest.form.table_names
+    if len(set(names)) != len(names) or (known is not None and names != known):
+        expected = "different names" if known is None else " and ".join(known)
+        return [Check("tables", False, f"the manifest calls its tables {', '.join(names)}, and they are {expected}")]
+    for table in tables:
+        rows = sum(rows_in(folder / path) for path in table.files)
+        if rows != table.rows:
+            detail = f"table {table.name!r} has {rows:,} rows in its files, and {table.rows:,} in the manifest"
+            return [Check("tables", False, detail)]
+    return [Check("tables", True, f"{len(tables)} tables with the rows of the manifest")]
+
+
+def _readme(folder: Path, manifest: Manifest) -> Check:
+    """The README is made anew and compared, where this software wrote it."""
+    if README not in (file.path for file in manifest.files):
+        return Check(README, False, f"the manifest does not list a {README}, which every release has")
+    ours = f"scumble {scumble.__version__}"
+    if manifest.software != ours or manifest.written.version != manifest.version:
+        by = f"{manifest.software}, manifest version {manifest.written.version}"
+        return caution(
+            README, f"it was written by {by}, and {ours} has other words: it was not compared, read `scumble show`"
+        )
+    if (folder / README).read_bytes() == readme(manifest).encode("utf-8"):
+        return Check(README, True, "it says what follows from the manifest, word for word")
+    return Check(
+        README, False, "it is not the one that follows from the manifest: somebody wrote in it; read `scumble show`"
+    )

@@ -1,0 +1,55 @@
+"""What of a release is its publisher's word: numbers that somebody chose, and facts that leave no trace in what was published.
+
+Nothing here can fail. It is said, so that nobody takes for derived what is not; who stands by it is what a signature is for.
+"""
+
+from scumble.mechanisms import find_mechanism
+from scumble.mechanisms.facts import Terms
+from scumble.privacy.guarantee import Guarantee
+from scumble.release.check import Check, caution, said
+from scumble.release.manifest import Manifest
+
+CHOSEN = ("rho1", "rho2", "theta", "protected", "sets", "beside")
+"""Numbers of guarantees that follow from nothing: that they hold is derived, that they were chosen without looking at the table is not."""
+
+OLD = (
+    "the manifest is of version 1, whose sentences have no codes: none of them was read. What is said to hold was derived; "
+    "a newer manifest that was rewritten as an older one looks the same"
+)
+NOTHING = "none follows: no bound was asked for, or somebody took out what was; whoever knows a row's published value may know the true one"
+
+
+def word_checks(manifest: Manifest, terms: Terms | None) -> list[Check]:
+    """What is said and cannot be shown, a line each; without terms nothing follows, and their numbers are not looked at."""
+    lines = [caution("version", OLD)] if manifest.written.version == 1 else []
+    if terms is not None:
+        lines += [] if terms.guarantees else [caution("no guarantee", NOTHING)]
+        lines += [
+            said("chosen numbers", sentence) for sentence in dict.fromkeys(map(_chosen, terms.guarantees)) if sentence
+        ]
+    lines += [said("domain", _domain(names)) for names in [_declared(manifest)] if names]
+    return [*lines, *(said("form", sentence) for sentence in manifest.form.on_word)]
+
+
+def coins_word(manifest: Manifest) -> Check:
+    """That coins were secret; a mechanism without coins needs none."""
+    if find_mechanism(manifest.mechanism).traits.deterministic:
+        return Check("coins", True, "there are none to be secret: the same table is always published alike")
+    sentence = (
+        f"they were drawn from: {manifest.randomness.source}; a seed that is kept quiet leaves no trace in a release"
+    )
+    return said("coins", sentence)
+
+
+def _chosen(guarantee: Guarantee) -> str:
+    given = [f"{name} = {guarantee.parameters[name]:.6g}" for name in CHOSEN if name in guarantee.parameters]
+    about = " and ".join(guarantee.columns)
+    return f"{', '.join(given)} for {about}; that the guarantee holds for them was derived" if given else ""
+
+
+def _declared(manifest: Manifest) -> list[str]:
+    return [c.name for c in manifest.columns if c.domain is not None and not c.domain.from_data]
+
+
+def _domain(names: list[str]) -> str:
+    return f"the values that {', '.join(names)} can have were declared, and not taken from the data"
