@@ -19,6 +19,7 @@ from scumble.spec.spec import Spec
 if TYPE_CHECKING:
     from scumble.engines import Choice
     from scumble.evaluate.forecast import Forecast
+    from scumble.publishing.preview import Show
     from scumble.publishing.row_pipeline import CoinSource
 
 
@@ -45,6 +46,9 @@ def publish(
     id: str | None = None,
     occurrence: str | None = None,
     attributes: Mapping[str, str] | None = None,
+    person: str | None = None,
+    rows_per_person: int | str | None = None,
+    persons: str | None = None,
     seed: int | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -68,6 +72,9 @@ def publish(
     key, id     coins by key (bytes or a file) and id column, for repeated publication of the same people
     occurrence  the column that tells the rows of a person apart, where a person has several: their coins depend on it
     attributes  sensitive column -> what its coins by key belong to, so that a column with a new name keeps them
+    person      the column that says whose row it is: rows of a person are counted by it, and it is not published
+    rows_per_person  publish so many rows of a person at most, drawn by coins; "all" accepts that little may be left of the promise to a person
+    persons     "one row each": your word that each person is one row, where no column shows it
     seed        INSECURE repeatable coins, for tests; the manifest will say so
     overwrite   replace a release that has this name, once the new one is whole; a folder with anything else in it is kept
     progress    called as progress(done, of) while rows are read and written; of is None where nobody knows how many there are
@@ -93,6 +100,9 @@ def publish(
         id=id,
         occurrence=occurrence,
         attributes=attributes,
+        person=person,
+        rows_per_person=rows_per_person,
+        persons=persons,
     )
     source, spec = choose(table, how)
     return publish_chosen(
@@ -111,6 +121,7 @@ def publish_chosen(
     seed: int | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
+    show: "Show" = lambda preview: None,
 ) -> Release:
     """Publishes a table by a spec that says what becomes of every column."""
     from scumble.publishing.publish import publish_table  # opening and asking need none of it
@@ -118,7 +129,7 @@ def publish_chosen(
     coin_source = _coin_source(key, id, occurrence, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
     plan = publish_table(
-        source, spec, folder, coin_source, overwrite=overwrite, progress=progress, durable=out is not None
+        source, spec, folder, coin_source, overwrite=overwrite, progress=progress, durable=out is not None, show=show
     )
     for warning in plan.warnings:
         warnings.warn(warning, stacklevel=3)

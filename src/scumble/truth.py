@@ -131,6 +131,11 @@ def true_table(raw: Source, release: Release) -> pa.Table:
             raise SchemaError(f"the raw table has no column {name!r}, which the release has{hint}")
     table = Truth.of_release(raw, release).table
     if manifest.view.row_by_row and manifest.view.sampling is None and table.num_rows != manifest.rows:
+        if manifest.persons is not None and manifest.persons.how == "capped":
+            raise ReleaseError(
+                f"the release has at most {manifest.persons.most} rows of a person, and coins that are forgotten chose them: the raw table "
+                "cannot be put beside it row by row; leave --raw out, or audit the spec"
+            )
         raise ReleaseError(
             f"the raw table has {table.num_rows:,} rows and the release {manifest.rows:,}; give the table that it was made from"
         )

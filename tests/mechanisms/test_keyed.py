@@ -104,7 +104,7 @@ def test_bad_keys_and_ids(publish_simply: Callable[..., scumble.Release], tmp_pa
     with pytest.raises(ParameterError, match="go together"):
         publish_simply(key=KEY)
     with pytest.raises(SchemaError, match="repeat an id"):
-        publish_simply(key=KEY, id="age")
+        publish_simply(key=KEY, id="age", rows_per_person="all")
     with pytest.raises(SchemaError, match="not in the table"):
         publish_simply(key=KEY, id="nme")
     with pytest.raises(SchemaError, match="text or a whole number"):

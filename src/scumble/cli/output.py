@@ -30,6 +30,11 @@ def listed(names: list[str] | None) -> list[str]:
     return [part.strip() for name in names or () for part in name.split(",")]
 
 
+def whole_or_word(given: str | None) -> int | str | None:
+    """A whole number where it is one, else the word."""
+    return int(given) if given is not None and given.isdecimal() else given
+
+
 def print_json(result: Any) -> None:
     """A result for programs. What has no bound, or no value, is null: JSON has no numbers for it."""
     print(json.dumps(_finite(result), indent=1, ensure_ascii=False, default=str, allow_nan=False))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.output import listed, print_card
+from scumble.cli.output import listed, print_card, whole_or_word
 from scumble.core.errors import ParameterError, SchemaError
 
 
@@ -74,6 +74,16 @@ def command(
     attribute: Annotated[
         list[str] | None, typer.Option(help="What coins by key belong to, whatever a column is called: diag=diagnosis.")
     ] = None,
+    person: Annotated[
+        str | None, typer.Option(help="The column that says whose row it is: rows of a person are counted by it.")
+    ] = None,
+    rows_per_person: Annotated[
+        str | None,
+        typer.Option(help="How many rows of a person are published, drawn by coins; all: accept what is left then."),
+    ] = None,
+    persons: Annotated[
+        str | None, typer.Option(help="'one row each': your word, where no column says whose row it is.")
+    ] = None,
     insecure_seed: Annotated[
         int | None, typer.Option(help="INSECURE: repeatable coins, for tests; the manifest will say so.")
     ] = None,
@@ -85,11 +95,11 @@ def command(
     from scumble.api import publish_chosen
     from scumble.cli.progress import progress_bar
     from scumble.cli.shown import singling_out, summary
-    from scumble.publishing import roles
     from scumble.publishing.arguments import Arguments, choose
+    from scumble.publishing.preview import Preview
 
     beside = {} if table.suffix == ".toml" else _spec_beside(table)
-    named = [*listed(sensitive), *listed(public), *listed(drop), id or "", occurrence or ""]
+    named = [*listed(sensitive), *listed(public), *listed(drop), id or "", occurrence or "", person or ""]
     coarser = dict(_coarsening(text) for text in coarsen or ())
     how = Arguments(
         sensitive=listed(sensitive) or None,
@@ -110,8 +120,12 @@ def command(
         id=id,
         occurrence=occurrence,
         attributes=dict(_assignment(text, "--attribute", "diag=diagnosis") for text in attribute or ()),
+        person=person,
+        rows_per_person=whole_or_word(rows_per_person),
+        persons=persons,
     )
     source, spec = choose(table, how)
+    shown: list[Preview] = []
     with progress_bar("publishing") as progress:
         release = publish_chosen(
             source,
@@ -123,8 +137,9 @@ def command(
             seed=insecure_seed,
             overwrite=overwrite,
             progress=progress,
+            show=shown.append,
         )
-    print_card(roles.summary(spec))
+    print_card(shown[0].card())
     print(f"wrote {out}")
     summary(release)
     if release.manifest.view.row_by_row or release.manifest.public:

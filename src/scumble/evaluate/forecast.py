@@ -18,7 +18,8 @@ import numpy as np
 
 from scumble.core.channel import Channel
 from scumble.core.display import Card, Shown
-from scumble.core.errors import ParameterError
+from scumble.core.entropy import Entropy
+from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import confidence
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE, Engine
@@ -31,6 +32,7 @@ from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
 from scumble.publishing.assumed_target import assumed
 from scumble.publishing.expected_rows import Rows
+from scumble.publishing.persons import Persons, demand_left, persons_of
 from scumble.publishing.publish import profile, value_counts
 from scumble.publishing.roles import decided
 from scumble.query.answer import answer
@@ -41,6 +43,7 @@ from scumble.query.estimates import Estimates
 from scumble.query.parse import Query
 from scumble.query.reconstruct import Whole
 from scumble.query.rewrites import Recoding
+from scumble.release.persons import under_persons
 from scumble.sources.source import Source
 from scumble.spec.spec import Spec
 from scumble.truth import Truth
@@ -78,6 +81,8 @@ class Forecast(Shown):
     """The condition number of all sensitive columns together."""
     answers: list[tuple[str, Estimates]]
     """Each question with the truth, the standard error and interval that an answer will have, and what to know of it."""
+    persons: Persons
+    """Whose rows they are."""
 
     def card(self) -> Card:
         """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
@@ -88,16 +93,18 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     """What publishing the table by the spec will give. The table is held in memory."""
     chosen = find_mechanism(spec.mechanism)
     spec, assumptions = assumed(decided(spec, table), table)
+    persons = persons_of(table, spec, Entropy.system())
+    table = persons.table
     profiled = profile(table, spec)
     plan = chosen.plan(profiled, spec)
-    plan = replace(plan, warnings=[*assumptions, *plan.warnings])
+    plan = _to_persons(replace(plan, warnings=[*assumptions, *plan.warnings]), persons, spec)
     if questions and chosen.traits.unforeseen:
         raise ParameterError(
             f"the errors of {chosen.name!r} {chosen.traits.unforeseen}; publish with a seed and ask the release"
         )
     if chosen.traits.unforeseen:
         rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
-        return Forecast(plan, rows, [], 1.0, [])
+        return Forecast(plan, rows, [], 1.0, [], persons)
     counts = value_counts(table, profiled.domains)
     raw, published, recoding = (chosen.foresee or _whole)(table, spec, profiled, plan)
     dealt = plan.dealt if len(plan.strata) > 1 else None
@@ -110,7 +117,23 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
         for name, n in counts.items()
     ]
     condition = max(condition_number(list(channels.values())) for channels in plan.channels)
-    return Forecast(plan, raw.num_rows, outlooks, condition, answers)
+    return Forecast(plan, raw.num_rows, outlooks, condition, answers, persons)
+
+
+def _to_persons(plan: Plan, persons: Persons, spec: Spec) -> Plan:
+    """The plan with what it promises to persons; that nothing is left, which publishing refuses, is a warning here."""
+    terms = under_persons(plan.terms, persons.record)
+    try:
+        demand_left(persons, spec, plan.terms)
+        refusal = []
+    except SchemaError as error:
+        refusal = [f"publishing will be refused: {error}"]
+    return replace(
+        plan,
+        guarantees=terms.guarantees,
+        depends_on_data=terms.depends_on_data,
+        warnings=[*plan.warnings, *refusal],
+    )
 
 
 def _whole(table: Source, spec: Spec, counts: Profile, plan: Plan) -> Rows:

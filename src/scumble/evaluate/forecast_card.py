@@ -25,6 +25,7 @@ MOST = 60
 def card(forecast: "Forecast") -> Card:
     """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
     parts: list[Part] = [part for part in forecast.plan.card().parts if isinstance(part, Note)]
+    parts.append(Note(f"persons: {forecast.persons.words}"))
     parts += _outlooks(forecast) if forecast.outlooks else [Note(text) for text in forecast.plan.remarks]
     for sql, answer in forecast.answers:
         parts += [Note(sql, "heading"), _errors(answer)]

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError
 from scumble.mechanisms.plan import Profile
+from scumble.publishing.persons import persons_of
 from scumble.publishing.roles import decided
 from scumble.sources.source import Source, read, read_source
 from scumble.spec.spec import Spec, read_spec
@@ -27,6 +29,7 @@ class Subject:
             return table
         given, source = _read(table, spec)
         ordered = decided(given, source)
+        source = persons_of(source, ordered, Entropy.system()).table
         truth = Truth.of_spec(source, ordered)
         from_data = [name for name in truth.sensitive if ordered.columns[name].from_data]
         counts = {name: truth.counts(name) for name in truth.sensitive}

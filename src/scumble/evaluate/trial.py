@@ -45,7 +45,8 @@ class Bench:
     def of(cls, truth: Truth, specs: Sequence[Spec], truths: Truths, folder: str, seed: int) -> "Bench":
         """The truth's table has its columns coarsened already, and no others than are published; steps are taken once more, so that releases know of them."""
         steps = numbers_in_steps(truth.coarse)
-        plain = [spec.model_copy(update={"table": None, "columns": _done(spec, steps)}) for spec in specs]
+        rows = {"table": None, "person": None, "rows_per_person": None}  # they were drawn when the truth was read
+        plain = [spec.model_copy(update=rows | {"columns": _done(spec, steps)}) for spec in specs]
         return cls(truth, plain, truths, folder, seed, _inside(truth.table, steps))
 
     def publish(self, task: Task, folder: Path) -> Release:

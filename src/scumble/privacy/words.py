@@ -224,6 +224,24 @@ def _l_diversity(g: "Guarantee") -> str:
     return f"In no bucket has a value more than {at_most_share(g.parameters['largest_share'])} of the records."
 
 
+def _person_amplification(g: "Guarantee") -> str:
+    gamma, rows, columns = g.parameters["gamma"], int(g.parameters["rows"]), _named(g)
+    return (
+        f"Seeing the published {columns} of all rows of a person, up to {rows:,} of them, changes the odds of anything about the person's true {columns} by a factor "
+        f"of at most {at_most(gamma)} (epsilon = {at_most(g.parameters['epsilon'])}), beyond what the public columns tell; of one row by at most "
+        f"{at_most(g.parameters['row_gamma'])}."
+    )
+
+
+def _person_counts(g: "Guarantee") -> str:
+    given = g.parameters
+    save = f", save with probability {at_most(given['delta'])}" if given["delta"] else ""
+    return (
+        f"Adding or removing a person with all of its rows, up to {int(given['rows']):,} of them, changes the probability of the outcome by a factor of at most "
+        f"{at_most(given['gamma'])} (epsilon = {at_most(given['epsilon'])}){save}; one row changes it by epsilon = {at_most(given['row_epsilon'])}."
+    )
+
+
 STATEMENTS: dict[str, Callable[["Guarantee"], str]] = {
     "amplification": _amplification,
     "breach": _breach,
@@ -232,6 +250,8 @@ STATEMENTS: dict[str, Callable[["Guarantee"], str]] = {
     "l_diversity": _l_diversity,
     NOISY_COUNTS: _noisy_counts,
     "own_distribution": _own_distribution,
+    "person_amplification": _person_amplification,
+    "person_counts": _person_counts,
     "product_breach": _breach,
     "reconstruction": _reconstruction,
     "rho": _rho,
@@ -268,6 +288,18 @@ HEADINGS: dict[str, str] = {
 CLAUSES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     # conditions of rows
     "one_row": "Each person is one row of the table.",
+    "rows_counted": lambda given: (
+        "Each person is one row of the table, as the publisher counted by an identifier that is not published."
+        if given["rows"] == 1
+        else f"No person has more than {given['rows']:,} rows of the table, as the publisher counted by an identifier that is not published."
+    ),
+    "rows_capped": lambda given: f"Of each person at most {given['rows']:,} row{'s were' if given['rows'] > 1 else ' was'} taken into the release, drawn by secret coins.",
+    "one_row_stated": "Each person is one row of the table: the publisher says so, and nobody counted.",
+    "one_row_unanswered": "UNANSWERED: is each person one row of the table? The publisher did not say. If not, a person with c rows is promised less: "
+    "the c-th power of a factor, and c times an epsilon.",
+    "one_user": "Each person is one user, whose transactions are one tuple together.",
+    "one_of_rows": lambda given: f"What is said of a row, or of a tuple, holds for one of them alone. A person has up to {given['rows']:,}: what is promised of all of "
+    "them together is what is said of a person, and nothing else.",
     "fresh_coins": "The same person is not published again with fresh coins; repeated publication uses a key.",
     "keyed_coins": "Coins are keyed, so that the same person with the same value keeps the same published value in every release of the same domain and "
     "retention (another one counts as one more look). Two different published values of a person prove that the value, too, is another one.",
@@ -355,6 +387,11 @@ CLAUSES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "buckets_follow": lambda given: f"The buckets follow the counts of {given['column']!r}, and the table of values tells these counts exactly.",
     "left_out": lambda given: f"Rows of the most frequent values of {given['column']!r} were left out until none has more than 1/{given['l']} of the rest.",
     "boxes_follow": "The boxes follow the public columns: each tells how many rows lie in it, and its ends are values of theirs.",
+    "rows_tell": lambda given: (
+        "That each person has one row was counted in the table."
+        if given["rows"] == 1
+        else f"That a person has up to {given['rows']:,} rows was counted in the table, and is told without noise: somebody has exactly so many."
+    ),
     "older_words": "The manifest, which is of an older scumble, says more of what was taken from the data, in words that are not read here: see its depends_on_data.",
 }  # fmt: skip
 """The sentence of each code, or what makes it from its parameters."""

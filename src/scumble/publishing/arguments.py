@@ -38,6 +38,9 @@ class Arguments:
     id: str | None = None
     occurrence: str | None = None
     attributes: Mapping[str, str] | None = None
+    person: str | None = None
+    rows_per_person: int | str | None = None
+    persons: str | None = None
 
     @classmethod
     def of(cls, how: Mapping[str, Any]) -> "Arguments":
@@ -52,6 +55,12 @@ class Arguments:
     def target(self) -> dict[str, Any]:
         """The privacy wanted."""
         return {name: getattr(self, name) for name in ("rho1", "rho2", "gamma", "epsilon", "retain")}
+
+    @property
+    def of_persons(self) -> dict[str, Any]:
+        """What is said of persons."""
+        given = {name: getattr(self, name) for name in ("person", "rows_per_person", "persons")}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def of_columns(self) -> bool:
@@ -78,7 +87,7 @@ def _written(path: str | Path, how: Arguments) -> tuple[Source, Spec]:
         raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
     spec = _override(read_spec(path), how)
     update = {"settings": {**spec.settings, **(how.settings or {})}, "rest": how.rest or spec.rest}
-    spec = spec.model_copy(update=update)
+    spec = checked(spec.model_copy(update=update | how.of_persons))
     return read_source(spec), spec
 
 
@@ -86,6 +95,9 @@ def _spelled(table: Any, how: Arguments) -> tuple[Source, Spec]:
     """A table, and the spec that arguments make."""
     source = read(table, text=names(how.text))
     named = {"sensitive": names(how.sensitive), "public": names(how.public), "dropped": names(how.drop)}
+    for name in (how.id, how.person):
+        if name is not None and name not in source.schema.names:
+            raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, source.schema.names)}")
     roles = named_roles(source.schema.names, named, [how.id, how.occurrence], list(how.coarsen or ()))
     _demand_sensitive(source, roles, "a domain", how.domains or {})
     _demand_sensitive(source, roles, "an attribute", how.attributes or {})
@@ -95,8 +107,16 @@ def _spelled(table: Any, how: Arguments) -> tuple[Source, Spec]:
         privacy=Target(**{k: v for k, v in how.target.items() if not isinstance(v, Mapping)}),
         columns={name: _column(name, role, how) for name, role in roles.items()},
         rest="drop" if how.rest else None,
-    )
-    return source, spec
+    ).model_copy(update=how.of_persons)
+    return source, checked(spec)
+
+
+def checked(spec: Spec) -> Spec:
+    """The spec, once what arguments changed of it is as a spec has it."""
+    try:
+        return Spec.model_validate(spec.model_dump())
+    except ValidationError as error:
+        raise ParameterError(first_problem(error, Spec)) from None
 
 
 def _demand_sensitive(table: Source, roles: Mapping[str, str], what: str, given: Mapping[str, Any]) -> None:

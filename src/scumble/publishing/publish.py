@@ -23,11 +23,14 @@ from scumble.mechanisms import find_mechanism, names
 from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.publishing.encode import used_places
+from scumble.publishing.persons import demand_left, persons_of
+from scumble.publishing.preview import Preview, Show
 from scumble.publishing.roles import decided
 from scumble.publishing.row_pipeline import CoinSource, Job
 from scumble.publishing.rows import keyed_coins
 from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
+from scumble.release.persons import under_persons
 from scumble.release.readme import readme
 from scumble.release.records import Randomness, StreamRecord
 from scumble.release.replace import demand_free, former_files
@@ -104,10 +107,14 @@ def publish_table(
     overwrite: bool = False,
     progress: Progress | None = None,
     durable: bool = True,
+    show: Show = lambda preview: None,
 ) -> Plan:
-    """Publishes a table into the folder `out` and returns the plan that it followed; `durable` if it is to outlive the machine's next fall."""
+    """Publishes a table into the folder `out` and returns the plan that it followed; `durable` if it is to outlive the machine's next fall.
+
+    show   called with what was decided and counted, before a row is published
+    """
     try:
-        return _publish(table, spec, out, coin_source, overwrite, progress, durable)
+        return _publish(table, spec, out, coin_source, overwrite, progress, durable, show)
     except NotOnGrid as found:  # in one batch of rows: say how many there are in all
         raise count_gaps((batch.column(0) for batch in table.batches([found.column])), found.column) from None
 
@@ -120,6 +127,7 @@ def _publish(
     overwrite: bool,
     progress: Progress | None,
     durable: bool,
+    show: Show,
 ) -> Plan:
     chosen = find_mechanism(spec.mechanism)
     spec = decided(spec, table)
@@ -128,12 +136,17 @@ def _publish(
     _demand_attributes(spec)
     former = former_files if overwrite else None
     with whole_folder(out, former, durable=durable) as folder, spilling_into(folder.parent):
+        persons = persons_of(table, spec, coin_source.entropy)
+        table = persons.table
         counts = profile(table, spec)
         if coin_source.key is not None and counts.from_data:
             raise ParameterError(
                 f"coins by key need a declared domain for {counts.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
             )
         plan: Plan = chosen.plan(counts, spec)
+        demand_left(persons, spec, plan.terms)
+        show(Preview(spec, persons))
+        terms = under_persons(plan.terms if coin_source.key is None else under_key(plan.terms), persons.record)
         job = Job(table, spec, counts, plan, coin_source, folder, progress or (lambda done, of: None))
         written = chosen.publish(job)
         manifest = Manifest(
@@ -141,7 +154,8 @@ def _publish(
             mechanism=plan.mechanism,
             rows=written.rows,
             columns=written.columns,
-            **records_of(plan.terms if coin_source.key is None else under_key(plan.terms)),
+            **records_of(terms),
+            persons=persons.record,
             randomness=_randomness(coin_source, job),
             files=written.files,
             form=written.form,

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from scumble.core.display import Card, Grid
 from scumble.core.errors import SchemaError, UndecidedColumns, did_you_mean
 from scumble.mechanisms import find_mechanism
 from scumble.sources.source import Source
@@ -89,14 +88,3 @@ def _seen(seen: Seen) -> str:
     looks = look(seen)
     verb = "" if looks.what else "has " if seen.rows else "is "
     return verb + looks.words(seen)
-
-
-def summary(spec: Spec) -> Card:
-    """Which columns have which role, on one screen."""
-    named = {
-        "left out": [name for name in spec.columns if name not in spec.published],
-        "public": [name for name in spec.published if name not in spec.sensitive],
-        "sensitive": spec.sensitive,
-    }
-    rows = [(role, f"{len(names)}", ", ".join(names) or "none") for role, names in named.items()]
-    return Card("roles", [Grid(("role", "columns", "names"), rows, (0, 2))])

@@ -26,6 +26,7 @@ from scumble.mechanisms import names
 from scumble.privacy.guarantee import Clause
 from scumble.privacy.words import CLAUSES, STATEMENTS
 from scumble.release.gate import AGAIN, demand_files, demand_recoding, demand_roles
+from scumble.release.persons import PersonsRecord
 from scumble.release.records import ColumnRecord, FileRecord, GuaranteeRecord, Randomness
 from scumble.release.version_1 import upgraded
 from scumble.spec.spec import Model
@@ -62,6 +63,8 @@ class Manifest(Model):
     """These three are claims, in sentences for people; what holds is derived (terms.py), and nothing is decided by a sentence."""
     randomness: Randomness
     files: list[FileRecord]
+    persons: PersonsRecord | None = None
+    """How many rows a person has; releases that were made before it was counted do not say."""
     not_covered_codes: list[Clause] | None = None
     depends_on_data_codes: list[Clause] | None = None
     """The same as codes; releases that were made before there were any have sentences alone."""

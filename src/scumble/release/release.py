@@ -75,6 +75,9 @@ class Release(Shown):
         answer = ask(
             sql, own.columns(self), self.recoding, lambda query: own.answer(self, query, level, method), own.beside
         )
+        persons = self.manifest.persons
+        if persons is not None and persons.how == "capped":
+            answer.notes[:0] = [f"this is the answer for {persons.answers_for}"]
         answer.notes[:0] = [f"{DOUBTFUL} {doubt}" for doubt in self.doubts[:1]]
         return answer
 

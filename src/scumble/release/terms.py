@@ -11,6 +11,7 @@ from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.privacy.guarantee import ROUNDING, Clause, Guarantee
 from scumble.release.manifest import Manifest
+from scumble.release.persons import under_persons
 from scumble.release.records import GuaranteeRecord
 
 LATER = ("by_factor", "anything", "asked")
@@ -58,7 +59,7 @@ def terms_of(manifest: Manifest) -> Terms:
         raise ReleaseError(
             f"the manifest says that coins are keyed, and {manifest.mechanism} has none that can be; get the release again from its publisher"
         )
-    terms = under_key(terms) if manifest.randomness.keyed else terms
+    terms = under_persons(under_key(terms) if manifest.randomness.keyed else terms, manifest.persons)
     more = not manifest.coded and len(manifest.depends_on_data) > len(terms.depends_on_data)
     older = [Clause(code="older_words")] if more else []
     return Terms(terms.guarantees, terms.not_covered, [*terms.depends_on_data, *older])

@@ -46,6 +46,8 @@ PARAMETERS = {
     "protected": "the number of protected values",
     "sets": "the number of sets of values that are protected as one",
     "channel_gamma": "the factor that the coins alone allow",
+    "row_gamma": "the factor of one row of a person who has several",
+    "row_epsilon": "the privacy loss parameter of one row",
 }
 TAIL = "an estimate for the group is wrong by more than λ with at least this probability, on either side"
 SYMBOLS = {
@@ -92,6 +94,8 @@ UPWARD = (
     "anything",
     "by_factor",
     "channel_gamma",
+    "row_gamma",
+    "row_epsilon",
     "theta",
 )
 """Numbers that bound something from above; they are rounded up, others down."""
@@ -135,6 +139,10 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     f"{fraction(g.parameters['rho1'])} is believed with less than {fraction(g.parameters['rho2'])} after seeing that the published row has it.",
     "amplification": _odds,
     "joint_amplification": _odds,
+    "person_amplification": lambda g: f"Seeing all rows of a person, up to {g.parameters['rows']:,.0f} of them, changes the odds of anything about the person's {_columns(g)} "
+    f"by a factor of at most {at_most(g.parameters['gamma'])}.",
+    "person_counts": lambda g: f"Whether a person with all of its rows, up to {g.parameters['rows']:,.0f} of them, is in the table changes the probability of the release by a "
+    f"factor of at most {at_most(g.parameters['gamma'])}" + (f", save with probability {at_most(g.parameters['delta'])}." if g.parameters["delta"] else "."),
     "sampled_amplification": _odds,
     "subtable_posterior": lambda g: f"For whoever believes the table's own shares, no protected value of {_columns(g)} is believed with more than "
     f"{fraction(g.parameters['rho2'])} after seeing a row.",
@@ -156,7 +164,7 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
 }  # fmt: skip
 
-AMPLIFICATIONS = ("amplification", "joint_amplification", "sampled_amplification")
+AMPLIFICATIONS = ("person_amplification", "amplification", "joint_amplification", "sampled_amplification")
 """Guarantees that bound the odds of anything by one factor."""
 
 BREACHES = ("breach", "product_breach")
@@ -168,8 +176,19 @@ NOT_OF_ALL = (*BREACHES, "subtable_posterior")
 
 def sentence(guarantee: Guarantee) -> str:
     """The guarantee in one plain sentence; its own statement where there is no plainer one."""
-    write = SENTENCES.get(guarantee.kind)
-    return write(guarantee) if write else guarantee.statement
+    made = SENTENCES.get(guarantee.kind)
+    plainly = made(guarantee) if made else guarantee.statement
+    return f"Of one row alone, of the several that a person may have: {plainly}" if of_one_row(guarantee) else plainly
+
+
+def of_one_row(guarantee: Guarantee) -> bool:
+    """Whether persons have several rows, and this is about one of them alone."""
+    return guarantee.under("one_of_rows")
+
+
+def of_persons(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
+    """Those that hold for all that a release has of a person."""
+    return [guarantee for guarantee in guarantees if not of_one_row(guarantee)]
 
 
 @dataclass(frozen=True)
@@ -191,8 +210,10 @@ class Belief:
 
 def belief(guarantees: Sequence[Guarantee]) -> Belief | None:
     """The strongest bound for every prior that the guarantees give; None where they bound something else."""
-    for guarantee in guarantees:
+    for guarantee in of_persons(guarantees):
         given = guarantee.parameters
+        if guarantee.kind == "person_counts":
+            return _by_factor("that a person is in the table", given["gamma"], "every attacker", given["delta"])
         if guarantee.kind in AMPLIFICATIONS:
             about = f"anything about a person's {_columns(guarantee)}"
             return _by_factor(about, given["gamma"], _holder(guarantee))
@@ -241,7 +262,7 @@ def headline(guarantees: Sequence[Guarantee]) -> str:
 
 def example(guarantees: Sequence[Guarantee], belief: Belief | None) -> tuple[str, str] | None:
     """A prior and what it can become by seeing the row: the publisher's own pair, or one chance in ten."""
-    for guarantee in of_the_row(guarantees):
+    for guarantee in of_persons(of_the_row(guarantees)):
         if {"rho1", "rho2"} <= guarantee.parameters.keys() and guarantee.kind not in NOT_OF_ALL:
             return fraction(guarantee.parameters["rho1"]), fraction(guarantee.parameters["rho2"])
     return (fraction(0.1), at_most_share(belief.bound(0.1))) if belief is not None else None

@@ -215,6 +215,12 @@ REST = (
     "nobody has looked at such columns, so name each one that is public"
 )
 
+ROWS_PER_PERSON = (
+    'rows_per_person is a whole number from 1 on (so many rows of a person are published, drawn by coins) or "all" '
+    "(every row, whatever is left of the promise to a person), not {!r}"
+)
+ONE_ROW_EACH = "one row each"
+
 
 DEFAULT = "uniform"
 """The mechanism where none is named: each value kept, or replaced by any value of its domain alike. It needs no settings and no counts."""
@@ -232,6 +238,40 @@ class Spec(Model):
 
     rest: Literal["drop"] | None = None
     """What becomes of the columns that nobody decided: left out, or, when absent, a refusal."""
+
+    person: str | None = None
+    """The column that says whose row it is: counted by, and not published."""
+    rows_per_person: int | Literal["all"] | None = None
+    """How many rows of a person are published, drawn by coins; "all" where what is left for a person may be nothing."""
+    persons: Literal["one row each"] | None = None
+    """The publisher's word that each person is one row, where no column shows it."""
+
+    @field_validator("rows_per_person", mode="before")
+    @classmethod
+    def _some_rows(cls, given: Any) -> Any:
+        if given in (None, "all") or (type(given) is int and given >= 1):
+            return given
+        raise ValueError(ROWS_PER_PERSON.format(given))
+
+    @field_validator("persons", mode="before")
+    @classmethod
+    def _one_row_each(cls, given: Any) -> Any:
+        if given not in (None, ONE_ROW_EACH):
+            raise ValueError(
+                f'persons is "{ONE_ROW_EACH}" or absent, not {given!r}; name a column of persons by person'
+            )
+        return given
+
+    @model_validator(mode="after")
+    def _persons_fit(self) -> "Spec":
+        role = self.columns[self.person].role if self.person in self.columns else None
+        if role in ("public", "sensitive"):
+            raise ValueError(
+                f"person names {self.person!r}, which is {role}; a column that says whose row it is, is not published: make it identifier"
+            )
+        if self.persons and self.rows_per_person is not None:
+            raise ValueError(f'persons = "{self.persons}" leaves nothing for rows_per_person to do; say one of them')
+        return self
 
     @field_validator("rest", mode="before")
     @classmethod
@@ -272,6 +312,8 @@ class Spec(Model):
         named = {
             str(self.settings[part]): role for part, role in by_settings.items() if self.settings.get(part) is not None
         }
+        if self.person is not None:
+            named.setdefault(self.person, "identifier")
         given = {name: role for name, role in named.items() if name in open_}
         if self.rest == "drop":
             given = dict.fromkeys(open_, DROPPED) | given
@@ -283,7 +325,7 @@ class Spec(Model):
 
     def demand_known(self, schema: pa.Schema) -> None:
         """Refuses a column that the table does not have."""
-        for name in self.columns:
+        for name in [*self.columns, *([] if self.person is None else [self.person])]:
             if name not in schema.names:
                 raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, schema.names)}")
 

@@ -26,8 +26,11 @@ def spec_toml(spec: Spec, folder: Path | None = None, comments: Sequence[str] = 
     if spec.table is not None:
         lines.append(f"table = {_literal(os.path.relpath(spec.table, folder or Path.cwd()))}")
     lines.append(f"mechanism = {_literal(spec.mechanism)}")
-    if spec.rest is not None:
-        lines.append(f"rest = {_literal(spec.rest)}")
+    lines += [
+        f"{name} = {_literal(value)}"
+        for name in ("rest", "person", "rows_per_person", "persons")
+        if (value := getattr(spec, name)) is not None
+    ]
     tables = {"privacy": spec.privacy.model_dump(exclude_none=True), "settings": spec.settings}
     for name, table in tables.items():
         lines += _table([name], table) if table else []

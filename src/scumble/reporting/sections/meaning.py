@@ -4,7 +4,7 @@ from scumble.core.parameters import plain
 from scumble.reporting.figure import figure
 from scumble.reporting.numbers import at_most_share, fraction, share, up
 from scumble.reporting.plots.belief import belief as draw
-from scumble.reporting.promises import BREACHES, belief, of_the_row
+from scumble.reporting.promises import BREACHES, belief, of_one_row, of_persons, of_the_row
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject
 
@@ -18,7 +18,11 @@ def meaning(subject: Subject) -> Section:
     known = belief(guarantees)
     if known is None:
         return Section("meaning", TITLE, why_not=_why_not(subject))
-    own = {g.parameters["rho1"] for g in of_the_row(guarantees) if "rho1" in g.parameters and g.kind not in BREACHES}
+    own = {
+        g.parameters["rho1"]
+        for g in of_persons(of_the_row(guarantees))
+        if "rho1" in g.parameters and g.kind not in BREACHES
+    }
     priors = sorted({*PRIORS, *own})
     lines = [(fraction(p), at_most_share(known.bound(p)), plain(known.bound(p) / p, 3), p in own) for p in priors]
     drawn = figure(
@@ -37,6 +41,8 @@ def _why_not(subject: Subject) -> str:
     kinds = {g.kind for g in subject.terms.guarantees}
     if not kinds:
         return "No bound holds for this release, so nothing can be said about what an attacker who sees a row may come to believe."
+    if all(map(of_one_row, subject.terms.guarantees)):
+        return "A person has several rows, and nothing is promised of all of them together: the guarantees are of one row alone."
     if "subtable_posterior" in kinds or "l_diversity" in kinds:
         return (
             "The guarantee names the largest belief itself, for whoever believes the table's own shares. For other beliefs there is no bound, so there is no "

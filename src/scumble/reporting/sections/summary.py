@@ -113,5 +113,19 @@ def _decide(subject: Subject) -> list[str]:
         decisions.append(
             f"Will the same people be published again? {_again(find_mechanism(manifest.mechanism).traits)}"
         )
-    decisions.append("Is each person one row? Otherwise the guarantee is per row, and weaker per person.")
+    decisions += _persons(subject)
     return decisions
+
+
+def _persons(subject: Subject) -> list[str]:
+    """What is open about the rows that a person has."""
+    record = subject.manifest.persons
+    if record is None or record.how == "unanswered":
+        return ["Is each person one row? Nobody answered. Otherwise the guarantee is per row, and weaker per person."]
+    if record.how == "stated":
+        return ["The publisher says that each person is one row, and nobody counted. Is that so?"]
+    if record.most > 1:
+        return [
+            f"A person has up to {record.most:,} rows. Is what is promised of all of them together enough? Answers are for {record.answers_for}."
+        ]
+    return []

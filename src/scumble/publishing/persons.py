@@ -1,0 +1,172 @@
+"""Persons, not rows: how many rows a person has is counted before anything is published, and is part of the promise.
+
+    named, or an identifier   counted; the column whose values have the most rows is taken where none is named
+    rows_per_person = N       at most N rows of a person are read, drawn by secret coins
+    persons = "one row each"  the publisher's word
+    nothing of these          the condition is printed as a question without an answer
+
+Where a person has several rows, the person's promise is printed before the row's. Where that one is empty (privacy/persons.py), publishing is
+refused, unless rows_per_person = "all" says that the publisher knows. This refusal, and the number of rows, depend on the data; they say so.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from scumble.core.entropy import Entropy
+from scumble.core.errors import ParameterError, SchemaError
+from scumble.engines.duckdb.persons import LOT, ROW, Tally, drawn_rows, tallies
+from scumble.mechanisms import find_mechanism
+from scumble.mechanisms.facts import Terms
+from scumble.privacy.persons import EMPTY, is_empty
+from scumble.publishing.kept_rows import KeptRows
+from scumble.release.persons import PersonsRecord, to_persons
+from scumble.sources.source import Source
+from scumble.spec.spec import ONE_ROW_EACH, Spec
+
+WAYS = (
+    "Ways out: rows_per_person = 1 (one row of each, drawn by coins) or another number; a stronger target; "
+    'another column, by person = "..."; persons = "one row each" where this column is not of persons; '
+    'or rows_per_person = "all", which publishes what holds for a row alone (--rows-per-person, --person, --persons; the same names in Python)'
+)
+
+
+@dataclass(frozen=True)
+class Persons:
+    """Whose rows they are."""
+
+    record: PersonsRecord
+    table: Source
+    """The rows that are published: all of them, or those that were drawn."""
+    column: str | None = None
+    named: bool = True
+    """Whether the publisher named the column."""
+    tally: Tally | None = None
+    """What was counted, for the publisher alone."""
+
+    @property
+    def words(self) -> str:
+        """In a sentence, for the publisher."""
+        if self.tally is None or self.column is None:
+            return UNCOUNTED[self.record.how]
+        chosen = "" if self.named else " (no person was named: of all identifiers its values have the most rows)"
+        counted = (
+            f"{self.column}{chosen}: {self.tally.values:,} persons, {self.tally.rows / max(1, self.tally.values):.3g} rows each on "
+            f"average, {self.tally.most:,} at most"
+        )
+        if self.record.how == "capped":
+            counted += (
+                f"; at most {self.record.most:,} of each are published, {self.table.rows:,} of {self.tally.rows:,} rows"
+            )
+        gaps = f"; {self.tally.missing:,} rows have none, and count as one person's" if self.tally.missing else ""
+        return f"{counted}{gaps}; answers are for {self.record.answers_for}"
+
+
+UNCOUNTED = {
+    "stated": "the spec says that each person is one row; nobody counted",
+    "unanswered": f'UNANSWERED: is each person one row of the table? Name the column of persons (person = "..."), or say persons = "{ONE_ROW_EACH}"',
+    "users": "all transactions of a user are one tuple",
+}
+
+
+def persons_of(table: Source, spec: Spec, entropy: Entropy) -> Persons:
+    """Whose rows they are, by a spec whose columns all have a role."""
+    user = spec.settings.get("user") if "user" in find_mechanism(spec.mechanism).column_settings else None
+    if user is not None:
+        return _of_users(table, spec, str(user))
+    candidates = [spec.person] if spec.person is not None else _identifiers(table, spec)
+    if not candidates:
+        if spec.rows_per_person is not None:
+            raise ParameterError(
+                'rows_per_person needs to know whose row it is; name the column by person = "..." (--person, person=)'
+            )
+        return Persons(PersonsRecord(how="stated" if spec.persons else "unanswered"), table)
+    counted = tallies(_streamed(table, candidates), candidates)
+    column = max(candidates, key=lambda name: counted[name].most)
+    return _counted(table, spec, column, counted[column], entropy)
+
+
+def _identifiers(table: Source, spec: Spec) -> list[str]:
+    """The columns that persons can be counted by where none is named; a stream is read once, and not for that."""
+    if spec.persons or not table.stable:
+        return []
+    return [name for name, column in spec.columns.items() if column.role == "identifier"]
+
+
+def _of_users(table: Source, spec: Spec, user: str) -> Persons:
+    if spec.person not in (None, user) or spec.rows_per_person is not None:
+        raise ParameterError(
+            f"transactions are protected by their user, all of one's at once; person is {user!r}, and rows_per_person is not for them"
+        )
+    return Persons(PersonsRecord(how="users"), table, user)
+
+
+def _counted(table: Source, spec: Spec, column: str, tally: Tally, entropy: Entropy) -> Persons:
+    named = spec.person is not None
+    if spec.persons and tally.most > 1:
+        raise SchemaError(
+            f'the spec says persons = "{spec.persons}", and a value of {column!r} has {tally.most:,} rows; take one of the two back (this was found in the data)'
+        )
+    if isinstance(spec.rows_per_person, int):
+        record = PersonsRecord(how="capped", rows=spec.rows_per_person)
+        return Persons(record, _capped(table, column, tally, spec.rows_per_person, entropy), column, named, tally)
+    return Persons(PersonsRecord(how="counted", rows=max(1, tally.most)), table, column, named, tally)
+
+
+def _capped(table: Source, column: str, tally: Tally, most: int, entropy: Entropy) -> Source:
+    """The table with so many rows of a person, each choice as likely as another."""
+    if tally.missing:
+        raise SchemaError(
+            f"{tally.missing:,} rows have no {column!r}, so nobody knows whose they are; fill it or take them out before rows_per_person"
+        )
+    if not table.stable:
+        raise ParameterError("rows_per_person reads the table twice, and a stream is read once; pass a table")
+    kept = np.zeros(tally.rows, np.bool_)
+    kept[drawn_rows(_streamed(table, [column], entropy), column, most)] = True
+    return KeptRows(table, kept)
+
+
+def _streamed(table: Source, names: list[str], lots: Entropy | None = None) -> pa.RecordBatchReader:
+    """The columns, batch by batch, with lots of their rows where these are drawn."""
+    kinds = [table.schema.field(name) for name in names]
+    plain = [pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type) for f in kinds]
+    more = [] if lots is None else [pa.field(ROW, pa.int64()), pa.field(LOT, pa.uint64())]
+    schema = pa.schema([*plain, *more])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        start = 0
+        for index, batch in enumerate(table.batches(names)):
+            arrays = [batch.column(field.name).cast(field.type) for field in plain]
+            if lots is not None:
+                arrays += _lots(start, batch.num_rows, lots, index)
+            start += batch.num_rows
+            yield pa.record_batch(arrays, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _lots(start: int, rows: int, entropy: Entropy, index: int) -> list[pa.Array]:
+    numbers: npt.NDArray[np.int64] = np.arange(start, start + rows)
+    return [pa.array(numbers), pa.array(entropy.stream("persons", index).integers(rows, 64))]
+
+
+def demand_left(persons: Persons, spec: Spec, terms: Terms) -> None:
+    """Refuses to publish where nothing is left of the promise to a person with several rows, and nobody said that this is known."""
+    record = persons.record
+    if record.most == 1 or spec.rows_per_person == "all" or not terms.guarantees:
+        return
+    promises = to_persons(terms, record)
+    if any(not is_empty(promise) for promise in promises):
+        return
+    largest = max((promise.parameters["epsilon"] for promise in promises), default=None)
+    why = (
+        "this mechanism promises nothing of several rows together"
+        if largest is None
+        else f"for all of them the odds change by a factor of up to e^{largest:.4g}, and above {EMPTY:,.0f} nothing is left of a promise"
+    )
+    raise SchemaError(
+        f"a person has up to {record.most:,} rows, by {persons.column!r}, and {why}. This depends on the data, and so does this refusal. {WAYS}"
+    )
