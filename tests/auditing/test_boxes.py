@@ -14,7 +14,7 @@ from naming import publish_openly
 
 from scumble.auditing import Finding, audit, case_of
 from scumble.auditing.evidence.boxes import _right, guessed
-from scumble.auditing.evidence.law import Law
+from scumble.auditing.evidence.column_law import ColumnLaw
 from scumble.core.errors import ParameterError
 from scumble.release.release import Release
 
@@ -124,7 +124,7 @@ def test_guesses_are_right_as_often_as_is_said(known: bool) -> None:
     counts = np.zeros((400, size), dtype=np.int64)
     np.add.at(counts, (box, truth), 1)
     prior = np.bincount(truth) / 3000
-    law = Law(np.ones((1, size)), np.full((1, size), 0.8), np.full((1, size), 1 / size), prior)
+    law = ColumnLaw(np.ones((1, size)), np.full((1, size), 0.8), np.full((1, size), 1 / size), prior)
     right, chance = _right(counts, law, known)
     assert chance.sum(axis=1) == pytest.approx(np.ones(400))
     assert len({tuple(row) for row in (right > counts).tolist()}) > 1, "not every box is guessed at face value"

@@ -10,7 +10,7 @@ from auditing.attacked import DISEASES
 
 import scumble
 from scumble.auditing import Finding, audit
-from scumble.auditing.evidence.law import Law
+from scumble.auditing.evidence.column_law import ColumnLaw
 from scumble.auditing.evidence.renewed import renewed
 
 pytestmark = pytest.mark.slow
@@ -83,7 +83,7 @@ def test_both_signs_have_one_error(size: int) -> None:
     Where half of them have fresh coins and nobody changed, most are.
     """
     draw, keep, alarms, found = np.random.default_rng(size), 0.4, 0, 0
-    law = Law(*(np.full((1, size), each) for each in (1.0, keep, 1 / size)), np.full(size, 1 / size))
+    law = ColumnLaw(*(np.full((1, size), each) for each in (1.0, keep, 1 / size)), np.full(size, 1 / size))
     for _ in range(2000):
         truth = draw.integers(0, size, 400)
         first, fresh = (np.where(draw.random(400) < keep, truth, draw.integers(0, size, 400)) for _ in range(2))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.law import Law, law_of
+from scumble.auditing.evidence.column_law import ColumnLaw, column_law
 from scumble.auditing.evidence.publication import Codes, Publication, together
 from scumble.auditing.evidence.renewed import renewed
 from scumble.auditing.finding import LEVEL, Finding, Z
@@ -70,7 +70,7 @@ def _same_domain(name: str, a: Publication, b: Publication) -> bool:
 class Look:
     """One published value of each linked person, and the law that it came by."""
 
-    law: Law
+    law: ColumnLaw
     stratum: Codes
     seen: Codes
 
@@ -83,7 +83,7 @@ class Look:
 def _column(case: Case, name: str, releases: list[Publication], rows: list[Codes], people: Codes | None) -> Finding:
     truth = case.truth(name) if case.raw is not None else None
     looks = [
-        Look(law_of(e, name, truth), e.stratum[at], e.codes(name)[at]) for e, at in zip(releases, rows, strict=True)
+        Look(column_law(e, name, truth), e.stratum[at], e.codes(name)[at]) for e, at in zip(releases, rows, strict=True)
     ]
     prior = looks[0].law.prior
     same = float(np.mean([looks[0].seen == other.seen for other in looks[1:]]))
@@ -134,7 +134,7 @@ def _right(hits: npt.NDArray[Any], belief: Numbers) -> float:
     return float(hits[_surest(belief)].sum())
 
 
-def _agreement(a: Law, b: Law) -> float:
+def _agreement(a: ColumnLaw, b: ColumnLaw) -> float:
     """How often two fresh publications of a value agree, by their channels."""
     total = 0.0
     for p, r, q in zip(a.keep, a.draw, a.share, strict=True):

@@ -21,10 +21,10 @@ import numpy as np
 from scumble.auditing.evidence.boxes import guessed
 from scumble.auditing.evidence.buckets import Buckets
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.cells import Cells
-from scumble.auditing.evidence.law import Numbers, law_of
+from scumble.auditing.evidence.column_law import Numbers, column_law
 from scumble.auditing.evidence.parts import Sum, Terms, worst
 from scumble.auditing.evidence.publication import Codes, together
+from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.auditing.finding import LEVEL, Finding
 
 NAME = "corruption"
@@ -72,7 +72,7 @@ def _true_values(case: Case, name: str) -> Finding:
     """Counted: who has others with the same public values gets theirs taken away, and one is left."""
     (group,), count = together(case.publication.quasi, case.publication.table)
     (value,), size = together([name], case.publication.table)
-    first, _, _ = Cells(group, value, size).two_largest(count)
+    first, _, _ = ValueCounts(group, value, size).two_largest(count)
     guess = float(first.sum()) / max(1, len(group))
     sentence = f"{name}: what is left of the rows with a person's public values when those of all others are taken away, if the table's values are true; the best guess without is right in {guess:.2%}"
     return Finding(NAME, 1.0, guess, 1.0, 1.0, sentence, "inference", TRUE_VALUES)
@@ -82,7 +82,7 @@ def _swapped(case: Case, name: str) -> Finding:
     """All rows are one group, and what is left of it is the person's."""
     publication = case.publication
     truth = case.truth(name) if case.raw is not None else None
-    law = law_of(publication, name, truth)
+    law = column_law(publication, name, truth)
     share = 1.0
     if truth is not None:
         seen = publication.codes(name)
@@ -102,7 +102,7 @@ def _swapped(case: Case, name: str) -> Finding:
 
 def _perturbed(case: Case, name: str) -> Finding:
     publication, truth = case.publication, case.truth(name)
-    law = law_of(publication, name, truth)
+    law = column_law(publication, name, truth)
     hits, size, by_others = _by_group(case, name, truth, len(law.prior))
     share = np.maximum(law.face_value, by_others / np.maximum(size, 1))
     small = size <= SMALL
@@ -130,7 +130,7 @@ def _by_group(case: Case, name: str, truth: Codes, values: int) -> tuple[Numbers
     published, raw = number[groups.published[ours]], number[groups.raw[theirs]]
     weights = _scaled(case)[ours] if case.publication.sampled else None
     hits = _left_over(published, seen[ours], raw, truth[theirs], values, count, weights)
-    largest, second, _ = Cells(raw, truth[theirs], values).two_largest(count)
+    largest, second, _ = ValueCounts(raw, truth[theirs], values).two_largest(count)
     people, rows = case.known
     alone = np.zeros(len(people))
     return (
@@ -149,7 +149,7 @@ def _scaled(case: Case) -> Numbers:
 
 def _box(case: Case, name: str) -> Finding:
     truth = case.truth(name)
-    law = law_of(case.publication, name, truth)
+    law = column_law(case.publication, name, truth)
     measured = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=True)
     sentence = f"{name}: whoever knows the true values of all others in a person's box; the channel of the manifest lets {measured.expected:.2%} of {measured.people:,} people be guessed right"
     return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence)
@@ -162,7 +162,7 @@ def _left_over(
 
     D(g, j) = published - true count. For a person of value x it is D + [j = x], so x wins if D(g, x) + 1 is above all others.
     """
-    published, true = Cells(group, seen, size), Cells(people, truth, size)
+    published, true = ValueCounts(group, seen, size), ValueCounts(people, truth, size)
     cells = np.unique(np.concatenate([published.cell, true.cell]))
     at, value = cells // size, cells % size
     there = published.at(at, value) if weights is None else _sums(cells, group * size + seen, weights)

@@ -7,8 +7,8 @@ that the most frequent value of the whole table gives anyway. For tables of true
 import numpy as np
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.cells import Cells
 from scumble.auditing.evidence.publication import together
+from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.auditing.finding import Finding
 
 NAME = "homogeneity"
@@ -26,12 +26,12 @@ def _column(case: Case, name: str) -> Finding:
     table = case.publication.table
     (group,), count = together(case.publication.quasi, table)
     (value,), size = together([name], table)
-    first, second, whose = Cells(group, value, size).two_largest(count)
+    first, second, whose = ValueCounts(group, value, size).two_largest(count)
     alike = (first >= 2) & (second == 0)
     rows, people = int(first[alike].sum()), len(value)
     overall = int(np.bincount(value, minlength=size).argmax()) if people else 0
     known = int(first[alike & (whose == overall)].sum()) / max(1, people)
-    different = np.bincount(Cells(group, value, size).group, minlength=count)
+    different = np.bincount(ValueCounts(group, value, size).group, minlength=count)
     least = int(different[first > 0].min(initial=size))
     share = rows / max(1, people)
     sentence = (

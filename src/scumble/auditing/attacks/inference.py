@@ -18,10 +18,10 @@ import pyarrow as pa
 from scumble.auditing.evidence.boxes import guessed
 from scumble.auditing.evidence.buckets import Buckets
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.cells import Cells
+from scumble.auditing.evidence.column_law import ColumnLaw, column_law
 from scumble.auditing.evidence.guessing import in_known_rows
-from scumble.auditing.evidence.law import Law, law_of
 from scumble.auditing.evidence.publication import together
+from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.auditing.finding import LEVEL, Finding
 
 NAME = "inference"
@@ -44,12 +44,12 @@ def attack(case: Case) -> Finding | None:
 
 def _perturbed(case: Case, name: str) -> Finding:
     if case.raw is None:
-        law = law_of(case.publication, name)
+        law = column_law(case.publication, name)
         rate = law.success()
         sentence = f"{name}: expected of the likeliest value behind each row, by the channel and the reconstructed distribution; {_prior(law)}"
         return Finding(NAME, rate, rate, rate, rate, sentence)
     truth = case.truth(name)
-    law = law_of(case.publication, name, truth)
+    law = column_law(case.publication, name, truth)
     error = (1 - LEVEL) / 2 / len(case.publication.sensitive)
     measured = in_known_rows(case, name, truth, law, law.guesses(), error, otherwise=int(law.prior.argmax()))
     where = f" with {measured.of}" if measured.of else ""
@@ -57,7 +57,7 @@ def _perturbed(case: Case, name: str) -> Finding:
     return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence)
 
 
-def _prior(law: Law) -> str:
+def _prior(law: ColumnLaw) -> str:
     return f"the most frequent value, guessed without the release, is right in {law.prior.max():.2%}"
 
 
@@ -71,7 +71,7 @@ def _bucket(case: Case) -> Finding:
         return Finding(NAME, share, round(promised, 12), share, share, sentence)
     groups, truth = case.groups, buckets.codes(case.raw.column(buckets.name))
     published = buckets.published(truth)
-    cells = Cells(groups.raw, truth, len(published))
+    cells = ValueCounts(groups.raw, truth, len(published))
     rows = np.bincount(cells.group, weights=cells.times * published[cells.value], minlength=groups.count)
     guess = buckets.counts.argmax(axis=1)[buckets.of_row]
     here = rows[groups.published] > 0
@@ -84,7 +84,7 @@ def _box(case: Case) -> Finding:
     """By the value of the box that a person lies in."""
     (name,) = case.publication.sensitive
     truth = case.truth(name)
-    law = law_of(case.publication, name, truth)
+    law = column_law(case.publication, name, truth)
     measured = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=False)
     sentence = f"{name}: measured on {measured.people:,} people by the value of their box; the channel of the manifest lets the guess be right in {measured.expected:.2%}, and {_prior(law)}"
     return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence)
@@ -96,7 +96,7 @@ def _plain(case: Case, name: str) -> Finding:
     tables: list[pa.Table] = [case.publication.table, case.raw] if scored else [case.publication.table]
     groups, count = together(case.publication.quasi, *tables)
     values, size = together([name], *tables)
-    first, second, whose = Cells(groups[0], values[0], size).two_largest(count)
+    first, second, whose = ValueCounts(groups[0], values[0], size).two_largest(count)
     group, value = groups[-1], values[-1]
     overall = int(np.bincount(values[0], minlength=size).argmax())
     guess = np.where(first[group] > 0, whose[group], overall)

@@ -18,8 +18,8 @@ import pyarrow as pa
 from scipy.stats import norm
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.cells import Cells
 from scumble.auditing.evidence.publication import Codes, together
+from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.auditing.finding import LEVEL, Finding
 
 NAME = "order"
@@ -82,7 +82,7 @@ def _against_raw(case: Case) -> list[Sign]:
     signs = _of_scores(mean[groups.published][known], run[known], "the place in the raw table")
     for name in publication.sensitive if publication.coined else []:
         assert publication.manifest is not None
-        cells = Cells(groups.raw, case.truth(name), publication.manifest.domains[name].size)
+        cells = ValueCounts(groups.raw, case.truth(name), publication.manifest.domains[name].size)
         kept = cells.at(groups.published, publication.codes(name)) / groups.people[groups.published]
         signs += _of_scores(kept, run, f"which {name} were kept")
     return signs

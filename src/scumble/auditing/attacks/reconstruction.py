@@ -11,10 +11,10 @@ import numpy as np
 
 from scumble.auditing.attacks.scale import frequency_bounds
 from scumble.auditing.evidence.examined import Examined
-from scumble.auditing.evidence.groups import Numbers, read_groups, sensitive_column, true_counts
+from scumble.auditing.evidence.published_groups import Numbers, read_groups, sensitive_column, true_counts
 from scumble.auditing.finding import Finding
 from scumble.core.parameters import number
-from scumble.mechanisms.sps.groups import Counts
+from scumble.mechanisms.sps.personal_groups import Counts
 from scumble.privacy.reconstruction import sample_size
 from scumble.privacy.violations import violations
 from scumble.release.release import Release

@@ -16,8 +16,8 @@ from scipy.stats import beta
 
 from scumble.auditing.attacks import made_up
 from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.column_law import column_law
 from scumble.auditing.evidence.guessing import in_any_row, in_known_rows
-from scumble.auditing.evidence.law import law_of
 from scumble.auditing.evidence.publication import Codes, Publication, together
 from scumble.auditing.finding import LEVEL, Finding
 from scumble.core.channel import Channel
@@ -49,7 +49,7 @@ def _column(case: Case, name: str, error: float) -> list[Finding]:
     if case.raw is None:
         return by_counts
     truth = case.truth(name)
-    law = law_of(case.publication, name, truth)
+    law = column_law(case.publication, name, truth)
     if len(law.keep) == 1:
         measured = in_any_row(case, name, truth, law, error)
     else:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble.auditing.evidence.groups import Numbers, PublishedGroups, read_groups, true_counts
+from scumble.auditing.evidence.published_groups import Numbers, PublishedGroups, read_groups, true_counts
 from scumble.auditing.finding import Finding
 from scumble.core.errors import ParameterError
 from scumble.forms.rows.record import SamplingRecord

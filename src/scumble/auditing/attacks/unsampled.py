@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scumble.auditing.attacks.scale import rungs_told
-from scumble.auditing.evidence.groups import read_groups
+from scumble.auditing.evidence.published_groups import read_groups
 from scumble.auditing.finding import Finding
 from scumble.core.errors import ParameterError
 from scumble.release.release import Release

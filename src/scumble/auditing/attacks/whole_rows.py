@@ -13,7 +13,7 @@ and rows with t or more of them are counted for t = k and for every t from 2 on,
 import numpy as np
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.law import Numbers, law_of
+from scumble.auditing.evidence.column_law import Numbers, column_law
 from scumble.auditing.evidence.parts import Judged, Sum, worst
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.finding import LEVEL, Finding
@@ -32,7 +32,7 @@ def attack(case: Case) -> Finding | None:
     equal, kept, drawn = np.zeros(len(rows), dtype=np.int64), [], []
     for name in publication.sensitive:
         truth = case.truth(name)
-        law, x = law_of(publication, name, truth), truth[people]
+        law, x = column_law(publication, name, truth), truth[people]
         equal += x == publication.codes(name)[rows]
         kept.append(law.keep[publication.stratum[rows], x])
         drawn.append(law.draw[publication.stratum[rows], x])

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.auditing.evidence.law import Law, Numbers
+from scumble.auditing.evidence.column_law import ColumnLaw, Numbers
 from scumble.auditing.evidence.parts import Judged, Terms, worst
 from scumble.auditing.evidence.publication import Codes, Publication, together
 
@@ -95,7 +95,7 @@ def _set(published: pa.ChunkedArray, raw: pa.ChunkedArray) -> Side:
     return _side(value, count, member, member + 1, np.concatenate([[0], ends]).astype(np.int64))
 
 
-def guessed(box: Codes, truth: Codes, seen: Codes, law: Law, error: float, *, known: bool) -> Judged:
+def guessed(box: Codes, truth: Codes, seen: Codes, law: ColumnLaw, error: float, *, known: bool) -> Judged:
     """How many people of the boxes are guessed right, and how many the channel lets be; with the values of all others known, or not."""
     inside, size = box >= 0, len(law.prior)
     hits, expected, variance, people = (np.zeros(len(seen)) for _ in range(4))
@@ -114,7 +114,7 @@ def guessed(box: Codes, truth: Codes, seen: Codes, law: Law, error: float, *, kn
     return worst(Terms(hits, expected, variance, people, float(people.max(initial=1))).whole(), [], error)
 
 
-def _right(counts: Codes, law: Law, known: bool) -> tuple[Numbers, Numbers]:
+def _right(counts: Codes, law: ColumnLaw, known: bool) -> tuple[Numbers, Numbers]:
     """For each box and each value that it might publish: how many of its people would be guessed right, and the chance that it does."""
     (p,), (r,), prior = law.keep, law.draw, law.prior
     n = counts.sum(axis=1, keepdims=True)

@@ -19,7 +19,7 @@ NEAR = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class Crowds:
     """People who agree on every quasi-identifier: the group of each published row, and of each person of the raw table."""
 
     published: Codes
@@ -92,11 +92,11 @@ class Case:
         return list(self.publication.table.column_names)
 
     @cached_property
-    def groups(self) -> Groups:
+    def groups(self) -> Crowds:
         """By the quasi-identifiers, as far as they were published unaltered; of a generalised release, by its boxes."""
         if self.publication.generalized and self.raw is not None:
             rows, boxes = self.publication.table.num_rows, self.boxes
-            return Groups(np.arange(rows), np.where(boxes < 0, rows, boxes), rows + 1)
+            return Crowds(np.arange(rows), np.where(boxes < 0, rows, boxes), rows + 1)
         groups = self._groups([name for name in self.publication.quasi if name not in self.altered])
         if self.publication.perturbed and groups.strangers.any():
             raise ParameterError(STRANGE)
@@ -134,12 +134,12 @@ class Case:
                 raise ParameterError(STRANGE)
         return altered
 
-    def _groups(self, names: list[str]) -> Groups:
+    def _groups(self, names: list[str]) -> Crowds:
         if self.raw is None:
             (published,), count = together(names, self.publication.table)
-            return Groups(published, np.zeros(0, dtype=np.int64), count)
+            return Crowds(published, np.zeros(0, dtype=np.int64), count)
         (published, raw), count = together(names, self.publication.table, self.raw)
-        return Groups(published, raw, count)
+        return Crowds(published, raw, count)
 
     @cached_property
     def scored(self) -> bool:

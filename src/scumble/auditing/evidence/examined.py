@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from scumble.mechanisms.sps.groups import Counts
+from scumble.mechanisms.sps.personal_groups import Counts
 from scumble.privacy.violations import Exposure, Violations
 
 

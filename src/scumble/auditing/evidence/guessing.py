@@ -22,14 +22,14 @@ from collections.abc import Callable
 import numpy as np
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.cells import Cells
-from scumble.auditing.evidence.law import Law
+from scumble.auditing.evidence.column_law import ColumnLaw
 from scumble.auditing.evidence.parts import Judged, Sum, Terms, at_most_one, columns_of, summed, worst
 from scumble.auditing.evidence.publication import Codes
+from scumble.auditing.evidence.value_counts import ValueCounts
 
 
 def in_known_rows(
-    case: Case, name: str, truth: Codes, law: Law, guess: Codes, error: float, *, otherwise: int | None = None
+    case: Case, name: str, truth: Codes, law: ColumnLaw, guess: Codes, error: float, *, otherwise: int | None = None
 ) -> Judged:
     """The people whose row is known; with a value that is guessed otherwise, all people."""
     publication, (people, rows) = case.publication, case.known
@@ -51,7 +51,7 @@ def in_known_rows(
     return worst(whole, parts, error)
 
 
-def in_any_row(case: Case, name: str, truth: Codes, law: Law, error: float) -> Judged:
+def in_any_row(case: Case, name: str, truth: Codes, law: ColumnLaw, error: float) -> Judged:
     """All people whose public values were published, by the published value itself; for releases without sub-tables."""
     publication, groups = case.publication, case.groups
     by_group, by_value = _in_groups(case, name, truth, law)
@@ -63,12 +63,12 @@ def in_any_row(case: Case, name: str, truth: Codes, law: Law, error: float) -> J
     return worst(by_group.whole(), parts, error)
 
 
-def _in_groups(case: Case, name: str, truth: Codes, law: Law) -> tuple[Terms, Terms]:
+def _in_groups(case: Case, name: str, truth: Codes, law: ColumnLaw) -> tuple[Terms, Terms]:
     """What each group adds, and what each true value does."""
     publication, groups, (p,), (r,) = case.publication, case.groups, law.keep, law.draw
     s = np.bincount(groups.published, weights=publication.weights, minlength=groups.count)
     seen, n = s > 0, groups.people
-    cells = Cells(groups.raw, truth, len(law.prior))
+    cells = ValueCounts(groups.raw, truth, len(law.prior))
     y = publication.codes(name)
     hits = publication.weights * cells.at(groups.published, y) / s[groups.published]
     part = cells.times / n[cells.group]

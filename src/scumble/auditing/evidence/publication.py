@@ -15,7 +15,7 @@ from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import SchemaError, did_you_mean
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.mechanism import Traits
-from scumble.mechanisms.sps.groups import distinct_lines
+from scumble.mechanisms.sps.personal_groups import distinct_lines
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 from scumble.sources.source import Source

@@ -16,14 +16,14 @@ Without the raw table a person with fresh coins cannot be told from one who chan
 import numpy as np
 import numpy.typing as npt
 
-from scumble.auditing.evidence.law import Law
+from scumble.auditing.evidence.column_law import ColumnLaw
 from scumble.auditing.evidence.parts import Judged, Sum, worst
 from scumble.auditing.evidence.publication import Codes
 
 Flags = npt.NDArray[np.bool_]
 
 
-def renewed(law: Law, truth: Codes, first: Codes, second: Codes, error: float) -> Judged | None:
+def renewed(law: ColumnLaw, truth: Codes, first: Codes, second: Codes, error: float) -> Judged | None:
     """Both signs of fresh coins, among linked people of whom the true values at the first publication are known."""
     false, changed = first != truth, first != second
     if not changed.any():
@@ -31,7 +31,7 @@ def renewed(law: Law, truth: Codes, first: Codes, second: Codes, error: float) -
     return worst(_second_is_true(law, truth, first, second, false & changed), [_oftener(truth, false, changed)], error)
 
 
-def _second_is_true(law: Law, truth: Codes, first: Codes, second: Codes, chosen: Flags) -> Sum:
+def _second_is_true(law: ColumnLaw, truth: Codes, first: Codes, second: Codes, chosen: Flags) -> Sum:
     """How often the second value is the true one."""
     draw = law.draw[0]
     x, y = truth[chosen], first[chosen]

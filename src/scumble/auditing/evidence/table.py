@@ -7,8 +7,8 @@ from scumble.auditing.evidence.examined import Examined
 from scumble.core.coins import Coins
 from scumble.core.parameters import number
 from scumble.mechanisms import find_mechanism
-from scumble.mechanisms.sps.groups import personal_groups
 from scumble.mechanisms.sps.merging import merge_columns
+from scumble.mechanisms.sps.personal_groups import personal_groups
 from scumble.mechanisms.sps.settings import Settings
 from scumble.privacy.reconstruction import sample_size
 from scumble.privacy.violations import violations

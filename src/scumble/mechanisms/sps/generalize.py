@@ -27,7 +27,7 @@ from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
 
 Value = TypeVar("Value", bound=Hashable)
-Groups = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int64]
 Links = npt.NDArray[np.bool_]
 
 
@@ -48,7 +48,7 @@ def generalize(
     return {value: tuple(members[group]) for value, group in zip(values, groups.tolist(), strict=True)}
 
 
-def merge(counts: Any, *, ordered: bool = False, significance: Any = 0.05, freedom: int | None = None) -> Groups:
+def merge(counts: Any, *, ordered: bool = False, significance: Any = 0.05, freedom: int | None = None) -> Labels:
     """The group of each row of counts, numbered from 0 in the order of their first rows.
 
     ordered       only neighbouring rows may merge: bins of a numeric attribute stay intervals
@@ -97,7 +97,7 @@ def _alike(row: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], level: float
     return np.asarray((chance >= level) & (rows.sum(axis=1) > 0) & (row.sum() > 0))
 
 
-def _runs(table: npt.NDArray[np.int64], level: float, freedom: int | None) -> Groups:
+def _runs(table: npt.NDArray[np.int64], level: float, freedom: int | None) -> Labels:
     """Groups of neighbours: a new one starts where a row differs from the last row with records before it."""
     filled = np.flatnonzero(table.sum(axis=1))
     starts = np.zeros(len(table), dtype=np.int64)
@@ -106,7 +106,7 @@ def _runs(table: npt.NDArray[np.int64], level: float, freedom: int | None) -> Gr
     return np.cumsum(starts)
 
 
-def _numbered(labels: npt.NDArray[Any]) -> Groups:
+def _numbered(labels: npt.NDArray[Any]) -> Labels:
     """The same groups, numbered in the order of their first members."""
     _, first, places = np.unique(labels, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[places], dtype=np.int64)

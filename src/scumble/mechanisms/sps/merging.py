@@ -12,9 +12,8 @@ import pyarrow as pa
 from scumble.core.arrow_types import is_text
 from scumble.core.errors import SchemaError, did_you_mean
 from scumble.core.parameters import number
-from scumble.mechanisms.sps.generalize import Groups as Labels
-from scumble.mechanisms.sps.generalize import merge
-from scumble.mechanisms.sps.groups import Groups, regrouped
+from scumble.mechanisms.sps.generalize import Labels, merge
+from scumble.mechanisms.sps.personal_groups import PersonalGroups, regrouped
 from scumble.mechanisms.sps.settings import Settings
 from scumble.release.records import MergedRecord
 
@@ -22,7 +21,7 @@ MOST_VALUES = 5000
 """Of a column that is merged: every pair of texts is compared."""
 
 
-def merge_columns(groups: Groups, settings: Settings) -> tuple[Groups, dict[str, list[MergedRecord]]]:
+def merge_columns(groups: PersonalGroups, settings: Settings) -> tuple[PersonalGroups, dict[str, list[MergedRecord]]]:
     """The groups with the columns merged that the settings name (True: all), and what stands for what."""
     names = groups.keys.column_names if settings.generalize is True else list(settings.generalize or ())
     for name in names:
@@ -42,7 +41,7 @@ def merge_columns(groups: Groups, settings: Settings) -> tuple[Groups, dict[str,
     }
 
 
-def _merge(groups: Groups, name: str, significance: float) -> tuple[pa.Array, list[MergedRecord]]:
+def _merge(groups: PersonalGroups, name: str, significance: float) -> tuple[pa.Array, list[MergedRecord]]:
     """The column with merged values, and the record of them."""
     column = groups.keys.column(name).combine_chunks()
     values = column.unique().drop_null().sort()

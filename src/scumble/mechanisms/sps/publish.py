@@ -20,7 +20,7 @@ from scumble.core.errors import SchemaError
 from scumble.core.progress import stage
 from scumble.forms.records import DomainRecord
 from scumble.forms.rows.record import RowsRecord, SamplingRecord
-from scumble.mechanisms.sps.groups import Counts, Groups
+from scumble.mechanisms.sps.personal_groups import Counts, PersonalGroups
 from scumble.mechanisms.sps.plan import SamplePlan
 from scumble.mechanisms.sps.samples import samples_of
 from scumble.mechanisms.sps.sampling import rounded_split
@@ -65,7 +65,7 @@ def _demand_possible(job: Job, added: str) -> None:
         raise SchemaError(f"the release gets a column {added!r} of its own; rename or drop the table's {added!r}")
 
 
-def _fill(job: Job, groups: Groups, sizes: Counts, settings: Settings, columns: list[Column]) -> Buckets:
+def _fill(job: Job, groups: PersonalGroups, sizes: Counts, settings: Settings, columns: list[Column]) -> Buckets:
     """Draws the counts of every group and puts their rows into buckets."""
     encoded = {
         c.name: c.encode(groups.keys.column(c.name).combine_chunks()) for c in columns if isinstance(c, PublicColumn)

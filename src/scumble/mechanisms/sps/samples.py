@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from scumble.core.errors import ParameterError
 from scumble.mechanisms.plan import Profile
-from scumble.mechanisms.sps.groups import Counts, Groups, demand_groups, personal_groups
 from scumble.mechanisms.sps.merging import merge_columns
+from scumble.mechanisms.sps.personal_groups import Counts, PersonalGroups, demand_groups, personal_groups
 from scumble.mechanisms.sps.plan import SamplePlan
 from scumble.mechanisms.sps.sizes import Sampling
 from scumble.release.records import MergedRecord
@@ -20,7 +20,7 @@ from scumble.spec.spec import Spec
 class Samples:
     """The groups of a table and the sizes of their samples."""
 
-    groups: Groups
+    groups: PersonalGroups
     sizes: Counts
     merged: dict[str, list[MergedRecord]]
     """Public columns whose values were put together, and how."""
@@ -44,7 +44,7 @@ def samples_of(table: Source, spec: Spec, profile: Profile, plan: SamplePlan) ->
     return Samples(groups, _sizes(groups, plan.sampling), merged)
 
 
-def _sizes(groups: Groups, sampling: Sampling) -> Counts:
+def _sizes(groups: PersonalGroups, sampling: Sampling) -> Counts:
     size = groups.size
     sizes = sampling.of(size, groups.most)
     if np.array_equal(sizes, size):

@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class ColumnLaw:
     """The channels of a column, one row of each array for each sub-table, and the distribution of its true values."""
 
     share: Numbers
@@ -47,13 +47,13 @@ class Law:
         """The share of published values that are the true ones."""
         return min(1.0, float((self.prior * self.share * (self.keep + (1 - self.keep) * self.draw)).sum()))
 
-    def same_channel(self, other: "Law") -> bool:
+    def same_channel(self, other: "ColumnLaw") -> bool:
         """Whether values are kept and redrawn alike, in one table each: keyed coins are then the same coins."""
         alike = self.keep.shape == other.keep.shape and len(self.keep) == 1
         return alike and bool((self.keep == other.keep).all() and (self.draw == other.draw).all())
 
 
-def law_of(publication: Publication, name: str, truth: Codes | None = None) -> Law:
+def column_law(publication: Publication, name: str, truth: Codes | None = None) -> ColumnLaw:
     """The law of a perturbed column; with the true codes, the prior is theirs, and so are replacements that follow the data."""
     assert publication.release is not None
     channels = [stratum[name] for stratum in publication.release.strata]
@@ -68,7 +68,7 @@ def law_of(publication: Publication, name: str, truth: Codes | None = None) -> L
     share = np.where(total > 0, estimates / np.where(total > 0, total, 1), held / np.maximum(held.sum(axis=0), 1e-300))
     own = truth is not None and any(record.replace == "published" for record in column.records)
     draw = np.stack([prior if own else channel.replace for channel in channels])
-    return Law(share, np.stack([channel.retention for channel in channels]), draw, prior)
+    return ColumnLaw(share, np.stack([channel.retention for channel in channels]), draw, prior)
 
 
 def _estimate(channel: Channel, record: ChannelRecord, counts: Codes) -> Numbers:

@@ -13,10 +13,10 @@ def _narrow(numbers: Codes, largest: int) -> npt.NDArray[Any]:
     return numbers.astype(np.int32 if largest < 1 << 31 else np.int64)
 
 
-class Cells:
+class ValueCounts:
     """How often each value occurs in each group, in the order of the groups and of the values.
 
-    >>> cells = Cells(np.array([0, 0, 0, 2]), np.array([1, 1, 0, 1]), 2)
+    >>> cells = ValueCounts(np.array([0, 0, 0, 2]), np.array([1, 1, 0, 1]), 2)
     >>> cells.at(np.array([0, 2, 1]), np.array([1, 1, 1])).tolist()
     [2, 1, 0]
     >>> [part.tolist() for part in cells.two_largest(3)]

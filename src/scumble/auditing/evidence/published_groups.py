@@ -11,7 +11,7 @@ from sqlglot import exp
 from scumble.core.errors import ParameterError
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import rows_drawn
-from scumble.mechanisms.sps.groups import Counts, Groups, distinct_rows, personal_groups, regrouped
+from scumble.mechanisms.sps.personal_groups import Counts, PersonalGroups, distinct_rows, personal_groups, regrouped
 from scumble.release.release import Release
 from scumble.truth import merged
 
@@ -85,7 +85,7 @@ def true_counts(release: Release, groups: PublishedGroups, raw: Any) -> Counts:
     return merged.dense()[rows]
 
 
-def _merged(release: Release, groups: Groups) -> Groups:
+def _merged(release: Release, groups: PersonalGroups) -> PersonalGroups:
     records = [column for column in release.manifest.columns if column.merged]
     if not records:
         return groups

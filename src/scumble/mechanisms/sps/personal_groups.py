@@ -29,7 +29,7 @@ CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class PersonalGroups:
     """Groups of one table, and the counts of their values in sparse form, in the order of the groups."""
 
     keys: pa.Table
@@ -69,7 +69,9 @@ class Groups:
         return counts
 
 
-def personal_groups(table: Source, public: Mapping[str, Coarsen | None], sensitive: str, domain: Domain) -> Groups:
+def personal_groups(
+    table: Source, public: Mapping[str, Coarsen | None], sensitive: str, domain: Domain
+) -> PersonalGroups:
     """The groups of a table, in one scan."""
     lines, kinds = _lines(table, public, sensitive, domain)
     if not lines.num_rows:
@@ -87,17 +89,19 @@ def personal_groups(table: Source, public: Mapping[str, Coarsen | None], sensiti
     records = lines.column("scumble n").to_numpy().astype(np.int64)
     groups = regrouped(keys, codes.astype(np.int64), records, domain.size)
     return (
-        groups if public else Groups(groups.keys.select([]), groups.group, groups.code, groups.records, groups.values)
+        groups
+        if public
+        else PersonalGroups(groups.keys.select([]), groups.group, groups.code, groups.records, groups.values)
     )
 
 
-def regrouped(keys: pa.Table, code: Counts, records: Counts, values: int) -> Groups:
+def regrouped(keys: pa.Table, code: Counts, records: Counts, values: int) -> PersonalGroups:
     """Lines of public values, a sensitive code and a count, put together into groups."""
     first, inverse = distinct_rows(keys)
     cells = inverse * values + code
     line, place = numbered(cells, len(first) * values)
     total = np.bincount(place, weights=records).astype(np.int64)
-    return Groups(keys.take(pa.array(first)), inverse[line], code[line], total, values)
+    return PersonalGroups(keys.take(pa.array(first)), inverse[line], code[line], total, values)
 
 
 def distinct_rows(keys: pa.Table) -> tuple[Counts, Counts]:
@@ -133,7 +137,7 @@ def numbered(codes: Counts, bound: int) -> tuple[Counts, Counts]:
     return last[present], (np.cumsum(present) - 1)[codes]
 
 
-def demand_groups(groups: Groups) -> None:
+def demand_groups(groups: PersonalGroups) -> None:
     """Refuses a table where most people are alone: their group is no crowd, and statistics of it are about them."""
     rows = int(groups.size.sum())
     if 2 * len(groups) > rows:
