@@ -14,7 +14,7 @@ from auditing.attacked import DISEASES, SHARES
 
 import scumble
 from scumble.auditing import Finding, audit
-from scumble.auditing.evidence.parts import Terms, worst
+from scumble.auditing.evidence.parts import Summands, worst
 from scumble.release.release import Release
 
 pytestmark = pytest.mark.slow
@@ -135,7 +135,7 @@ def test_all_parts_together_have_one_error() -> None:
     alarms = 0
     for _ in range(4000):
         hits = (draw.random(600) < chance).astype(np.float64)
-        terms = Terms(hits, chance, chance * (1 - chance), np.ones(600))
+        terms = Summands(hits, chance, chance * (1 - chance), np.ones(600))
         judged = worst(terms.whole(), [part for codes in columns for part in terms.by(codes, str)], 0.02)
         alarms += judged.surplus > 0
     assert 0 < alarms < 0.027 * 4000

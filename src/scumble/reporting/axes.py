@@ -20,7 +20,7 @@ MOST_VALUES = 2000
 
 
 @dataclass(frozen=True)
-class Part:
+class Slice:
     """One value, or a range of values."""
 
     label: str
@@ -34,7 +34,7 @@ class Axis:
     """The parts of a column that are shown, and how many of its values are not."""
 
     name: str
-    parts: Sequence[Part]
+    parts: Sequence[Slice]
     left_out: int = 0
     ranges: bool = False
 
@@ -59,7 +59,7 @@ def protected_axis(subject: Subject, name: str, most: int) -> Axis:
     values = estimates.groups.column(0).to_pylist()
     if isinstance(domain, Grid):
         order = np.arange(len(values))
-    parts = [Part(text(values[i]), _equal(name, values[i]), values[i]) for i in order[:most]]
+    parts = [Slice(text(values[i]), _equal(name, values[i]), values[i]) for i in order[:most]]
     return Axis(name, parts, len(values) - len(parts))
 
 
@@ -83,7 +83,7 @@ def public_axis(subject: Subject, name: str, most: int) -> Axis | None:
         return None
     chosen = sorted(counts, key=lambda key: -counts[key])[:most]
     chosen.sort(key=lambda key: (key[0] is None, str(type(key[0])), key[0] if key[0] is not None else 0))
-    return Axis(name, [Part(text(key[0]), _equal(name, key[0]), key[0]) for key in chosen], len(values) - len(chosen))
+    return Axis(name, [Slice(text(key[0]), _equal(name, key[0]), key[0]) for key in chosen], len(values) - len(chosen))
 
 
 def _equal(name: str, value: Any) -> exp.Expression:
@@ -96,7 +96,7 @@ def _equal(name: str, value: Any) -> exp.Expression:
     )
 
 
-def _ranges(name: str, starts: npt.NDArray[np.float64], whole: bool) -> list[Part]:
+def _ranges(name: str, starts: npt.NDArray[np.float64], whole: bool) -> list[Slice]:
     column = exp.column(name, quoted=True)
     ends = [*starts[1:].tolist(), None]
     parts = []
@@ -110,7 +110,7 @@ def _ranges(name: str, starts: npt.NDArray[np.float64], whole: bool) -> list[Par
             where = exp.and_(low, high) if i else high
             label = f"{start:,.10g} to {end - 1:,.10g}" if whole else f"{start:,.10g} to below {end:,.10g}"
             label = f"{start:,.10g}" if whole and end - 1 == start else label
-        parts.append(Part(label, where, i))
+        parts.append(Slice(label, where, i))
     return parts
 
 

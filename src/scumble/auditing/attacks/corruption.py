@@ -22,7 +22,7 @@ from scumble.auditing.evidence.boxes import guessed
 from scumble.auditing.evidence.buckets import Buckets
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers, column_law
-from scumble.auditing.evidence.parts import Sum, Terms, worst
+from scumble.auditing.evidence.parts import Sum, Summands, worst
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.auditing.finding import LEVEL, Finding
@@ -118,7 +118,7 @@ def _perturbed(case: Case, name: str) -> Finding:
 
 def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> Sum:
     """People of a group are right together, or wrong together."""
-    return Terms(hits, size * share, size**2 * share * (1 - share), size, float(size.max(initial=1))).whole()
+    return Summands(hits, size * share, size**2 * share * (1 - share), size, float(size.max(initial=1))).whole()
 
 
 def _by_group(case: Case, name: str, truth: Codes, values: int) -> tuple[Numbers, Numbers, Numbers]:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.parts import Sum, Terms, columns_of, worst
+from scumble.auditing.evidence.parts import Sum, Summands, columns_of, worst
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.finding import LEVEL, Finding
 from scumble.core.domain import Domain
@@ -28,7 +28,7 @@ def attack(case: Case) -> Finding | None:
     published, raw = (_tuples(table, domains) for table in (case.publication.table, case.raw))
     hits = np.isin(raw, published)
     chance = np.full(len(raw), record.alpha + record.beta)
-    terms = Terms.of_chances(hits, chance)
+    terms = Summands.of_chances(hits, chance)
     parts = [part for codes, named in columns_of(case.raw, list(domains)) for part in terms.by(codes, named)]
     others = float(math.prod(domain.size for domain in domains.values()) - len(np.unique(raw)))
     missing, beta = others - float((~np.isin(np.unique(published), raw)).sum()), record.beta

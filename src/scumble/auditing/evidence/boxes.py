@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.auditing.evidence.column_law import ColumnLaw, Numbers
-from scumble.auditing.evidence.parts import Judged, Terms, worst
+from scumble.auditing.evidence.parts import Judged, Summands, worst
 from scumble.auditing.evidence.publication import Codes, Publication, together
 
 AT_ONCE = 1 << 22
@@ -111,7 +111,7 @@ def guessed(box: Codes, truth: Codes, seen: Codes, law: ColumnLaw, error: float,
         expected[rows] = (chance * right).sum(axis=1)
         variance[rows] = np.maximum((chance * right**2).sum(axis=1) - expected[rows] ** 2, 0)
         people[rows] = counts.sum(axis=1)
-    return worst(Terms(hits, expected, variance, people, float(people.max(initial=1))).whole(), [], error)
+    return worst(Summands(hits, expected, variance, people, float(people.max(initial=1))).whole(), [], error)
 
 
 def _right(counts: Codes, law: ColumnLaw, known: bool) -> tuple[Numbers, Numbers]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import ColumnLaw
-from scumble.auditing.evidence.parts import Judged, Sum, Terms, at_most_one, columns_of, summed, worst
+from scumble.auditing.evidence.parts import Judged, Sum, Summands, at_most_one, columns_of, summed, worst
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.evidence.value_counts import ValueCounts
 
@@ -38,7 +38,7 @@ def in_known_rows(
     np.add.at(sent, (np.arange(len(guess))[:, np.newaxis], guess), law.draw)
     keep = law.keep[z, x]
     chance = keep * (guess[z, x] == x) + (1 - keep) * sent[z, x]
-    terms = Terms.of_chances(guess[z, y] == x, chance)
+    terms = Summands.of_chances(guess[z, y] == x, chance)
     parts = terms.by(x, true_values(case, name))
     if len(law.keep) > 1:
         parts += terms.by(z, lambda k: f"sub-table {k}")
@@ -63,7 +63,7 @@ def in_any_row(case: Case, name: str, truth: Codes, law: ColumnLaw, error: float
     return worst(by_group.whole(), parts, error)
 
 
-def _in_groups(case: Case, name: str, truth: Codes, law: ColumnLaw) -> tuple[Terms, Terms]:
+def _in_groups(case: Case, name: str, truth: Codes, law: ColumnLaw) -> tuple[Summands, Summands]:
     """What each group adds, and what each true value does."""
     publication, groups, (p,), (r,) = case.publication, case.groups, law.keep, law.draw
     s = np.bincount(groups.published, weights=publication.weights, minlength=groups.count)
@@ -82,14 +82,14 @@ def _in_groups(case: Case, name: str, truth: Codes, law: ColumnLaw) -> tuple[Ter
     in_cells = (cells.times * chance, cells.times * share * chance * (1 - chance), cells.times)
     expected, variance, people = (summed(cells.value, np.where(there, every, 0), len(p)) for every in in_cells)
     return (
-        Terms(
+        Summands(
             summed(groups.published, hits, groups.count),
             np.where(seen, n * first, 0),
             np.where(seen, n**2.0 / rows * np.maximum(second - first**2, 0), 0),
             np.where(seen, n, 0).astype(np.float64),
             largest,
         ),
-        Terms(summed(y, hits, len(p)), expected, variance, people, largest),
+        Summands(summed(y, hits, len(p)), expected, variance, people, largest),
     )
 
 

@@ -86,7 +86,7 @@ def worst(whole: Sum, parts: Sequence[Sum], error: float) -> Judged:
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class Summands:
     """What each row, or each group of rows, adds to the sums; rows are independent of each other."""
 
     hits: Numbers
@@ -96,7 +96,7 @@ class Terms:
     largest: float = 1.0
 
     @classmethod
-    def of_chances(cls, hits: npt.NDArray[np.bool_], chance: Numbers) -> "Terms":
+    def of_chances(cls, hits: npt.NDArray[np.bool_], chance: Numbers) -> "Summands":
         """Rows of one person each, who are hits with these chances."""
         chance = at_most_one(chance)
         return cls(hits.astype(np.float64), chance, chance * (1 - chance), np.ones(len(hits)))

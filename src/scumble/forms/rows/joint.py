@@ -79,11 +79,11 @@ def _answer(query: Query, published: Published, engine: Engine, touched: list[st
     return Answer(Estimates(names, cell_columns(query, [a + b for a, b in cells]), estimates, level, []))
 
 
-Part = tuple[Keys, list[exp.Expression]]
-"""Groups and conditions."""
+Wanted = tuple[Keys, list[exp.Expression]]
+"""The groups and the conditions that a question has of some columns."""
 
 
-def _counts(engine: Engine, public: Part, hidden: Part) -> tuple[dict[Cell, int], dict[Cell, int]]:
+def _counts(engine: Engine, public: Wanted, hidden: Wanted) -> tuple[dict[Cell, int], dict[Cell, int]]:
     """The rows of each public group, and those of each group that also have what is asked of the perturbed columns."""
     hit = exp.and_(*hidden[1]) if hidden[1] else exp.true()
     keys = {**public[0], **{name: either(hit, e) for name, e in hidden[0].items()}}
@@ -98,7 +98,7 @@ def _counts(engine: Engine, public: Part, hidden: Part) -> tuple[dict[Cell, int]
     return rows if rows or public[0] else {(): 0}, hits
 
 
-def _split(query: Query, touched: Sequence[str], hidden: bool) -> Part:
+def _split(query: Query, touched: Sequence[str], hidden: bool) -> Wanted:
     """The groups and the conditions that are about perturbed columns, or those that are about public ones."""
     return (
         {name: e for name, e in keys_of(query).items() if bool(named([e]) & set(touched)) == hidden},

@@ -13,7 +13,7 @@ from scumble.core.domain import Domain
 from scumble.core.parameters import confidence
 from scumble.engines.engine import registered
 from scumble.forms.form import Opened, demand_unbiased
-from scumble.forms.tuple_set.estimate import estimate
+from scumble.forms.tuple_set.debias import debiased
 from scumble.forms.tuple_set.record import TupleSetRecord
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
@@ -61,6 +61,6 @@ def _domains(release: Opened) -> dict[str, Domain]:
 
 def _estimated(record: TupleSetRecord, cells: Sequence[Cell], sizes: Sequence[float], seen: dict[Cell, int]) -> Any:
     totals = [
-        estimate(record.alpha, record.beta, seen.get(cell, 0), size) for cell, size in zip(cells, sizes, strict=True)
+        debiased(record.alpha, record.beta, seen.get(cell, 0), size) for cell, size in zip(cells, sizes, strict=True)
     ]
     return np.array(totals, dtype=np.float64).reshape(-1, 2).T

@@ -13,7 +13,7 @@ import numpy as np
 
 from scumble.forms.tuples.linear import Floats
 from scumble.forms.tuples.sums import Sums
-from scumble.forms.tuples.suppressed import Span, Whole, bounds_of_average, bounds_of_sum
+from scumble.forms.tuples.suppressed import AllTuples, Span, bounds_of_average, bounds_of_sum
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.estimates import PUBLISHED, Estimate
 from scumble.query.intervals import of_average
@@ -28,7 +28,7 @@ class Known:
 
     noise: ClampedCounts | None
     """None: counts are exact."""
-    whole: Whole | None
+    all_tuples: AllTuples | None
     """Where rows may have been suppressed, and it is public how many there are."""
     every: bool
     """Whether no row was suppressed."""
@@ -55,9 +55,9 @@ def estimate(aggregate: Aggregate, sums: Sums, span: Span | None, known: Known) 
 
 
 def _bounds(average: bool, sums: Sums, span: Span | None, known: Known) -> Bounds | None:
-    if known.whole is None or span is None:
+    if known.all_tuples is None or span is None:
         return None
-    return (bounds_of_average if average else bounds_of_sum)(sums, known.whole, span, known.noise, known.share)
+    return (bounds_of_average if average else bounds_of_sum)(sums, known.all_tuples, span, known.noise, known.share)
 
 
 def _open(average: bool, value: Floats, span: Span | None) -> Bounds:

@@ -25,7 +25,7 @@ Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Whole:
+class AllTuples:
     """The number of rows of the table, and all published tuples."""
 
     rows: int
@@ -42,36 +42,36 @@ class Whole:
 
 
 def bounds_of_sum(
-    sums: Sums, whole: Whole, span: Span, noise: ClampedCounts | None, share: float
+    sums: Sums, all_tuples: AllTuples, span: Span, noise: ClampedCounts | None, share: float
 ) -> tuple[Floats, Floats]:
     """The least and the most that a sum, or a count, can be with all rows."""
     ends = []
     for end, sign in ((min(span[0], 0.0), 1), (max(span[1], 0.0), -1)):
-        form = sums.less(np.full_like(sums.weight, end)) + whole.beside(sums).times(-end)
-        known = (noise.floor if noise is not None else 0) * (sums.weight - end * whole.tuples)
+        form = sums.less(np.full_like(sums.weight, end)) + all_tuples.beside(sums).times(-end)
+        known = (noise.floor if noise is not None else 0) * (sums.weight - end * all_tuples.tuples)
         outer = form.value - sign * form.reach(noise, share)
         inside = outer if noise is None else sign * np.maximum(sign * outer, sign * known)
-        ends.append(whole.rows * end + inside)
+        ends.append(all_tuples.rows * end + inside)
     return ends[0], ends[1]
 
 
 def bounds_of_average(
-    sums: Sums, whole: Whole, span: Span, noise: ClampedCounts | None, share: float
+    sums: Sums, all_tuples: AllTuples, span: Span, noise: ClampedCounts | None, share: float
 ) -> tuple[Floats, Floats]:
     """The least and the most that an average can be with all rows: within what values can be, whatever the noise."""
-    low, high = (_average_at(sums, whole, end, noise, share) for end in span)
+    low, high = (_average_at(sums, all_tuples, end, noise, share) for end in span)
     if noise is None:  # nothing may match at all
         return np.maximum(low[0], span[0]), np.minimum(high[1], span[1])
     return np.fmax(low[0], span[0]), np.fmin(high[1], span[1])
 
 
 def _average_at(
-    sums: Sums, whole: Whole, end: float, noise: ClampedCounts | None, share: float
+    sums: Sums, all_tuples: AllTuples, end: float, noise: ClampedCounts | None, share: float
 ) -> tuple[Floats, Floats]:
     """The interval of the average where all suppressed rows match and have one value."""
-    matching, beside = sums.less(np.full_like(sums.weight, end)), whole.beside(sums)
+    matching, beside = sums.less(np.full_like(sums.weight, end)), all_tuples.beside(sums)
     beyond = end - sums.middle
-    bottom = Moments(whole.rows - beside.value, beside.variance)
+    bottom = Moments(all_tuples.rows - beside.value, beside.variance)
     top = Moments(beyond * bottom.value + matching.value, matching.variance + beyond**2 * beside.variance)
     rate = np.divide(top.value, bottom.value, out=np.full_like(top.value, beyond), where=bottom.value > 0)
     z: Floats | float = 0.0 if noise is None else (matching + beside.times(rate - beyond)).quantiles(noise, share)

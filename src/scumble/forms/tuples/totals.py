@@ -25,7 +25,7 @@ from scumble.forms.tuples.estimate import Known, estimate
 from scumble.forms.tuples.opened import CountedRelease, CountedTable, counted_release
 from scumble.forms.tuples.statement import Summed
 from scumble.forms.tuples.sums import Sums
-from scumble.forms.tuples.suppressed import Span, Whole
+from scumble.forms.tuples.suppressed import AllTuples, Span
 from scumble.forms.tuples.values import ends_of, possible, summed
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.ask import Answer
@@ -60,12 +60,12 @@ class Counting:
         """The rows behind published tuples."""
         return float(self.all.count.value[0])
 
-    def whole(self, release: CountedRelease) -> Whole | None:
+    def all_tuples(self, release: CountedRelease) -> AllTuples | None:
         """All of them beside the rows there are, where that is public and some may have been suppressed."""
         if release.total is None or release.transactions is not None or release.domains is not None:
             return None
         count = self.all.count
-        return Whole(release.total, self.rows, float(count.variance[0]), float(count.tuples[0]))
+        return AllTuples(release.total, self.rows, float(count.variance[0]), float(count.tuples[0]))
 
 
 def _rule(noise: ClampedCounts | None) -> Rule:
@@ -127,9 +127,9 @@ def _counting(release: Opened, counted: CountedRelease, tables: Sequence[Counted
 
 
 def _known(release: CountedRelease, counting: Counting, share: float) -> Known:
-    whole = counting.whole(release)
-    exactly = release.noise is None and whole is not None and whole.rows == whole.value
-    return Known(release.noise, whole, release.complete or exactly or release.domains is not None, share)
+    all_tuples = counting.all_tuples(release)
+    exactly = release.noise is None and all_tuples is not None and all_tuples.rows == all_tuples.value
+    return Known(release.noise, all_tuples, release.complete or exactly or release.domains is not None, share)
 
 
 def _answering(query: Query, release: CountedRelease) -> list[CountedTable]:
@@ -192,7 +192,7 @@ def _notes(release: CountedRelease, tables: Sequence[CountedTable], counting: Co
 def _boundless(query: Query, spans: Sequence[Span | None], known: Known, release: CountedRelease) -> list[str]:
     """Why nothing bounds what suppressed rows add, where an answer without them says nothing of the table, or all but this is public."""
     bare = [a.value for a, span in zip(query.aggregates, spans, strict=True) if span is None and a.value is not None]
-    if known.every or not bare or (known.whole is None and known.noise is not None):
+    if known.every or not bare or (known.all_tuples is None and known.noise is not None):
         return []
     sentence = "with the suppressed rows sums and averages have no bound"
     asked = dict.fromkeys(c.name for value in bare for c in value.find_all(exp.Column))
@@ -202,5 +202,5 @@ def _boundless(query: Query, spans: Sequence[Span | None], known: Known, release
             f"{sentence} where they are of several columns with too many values to try; ask for each column by itself"
         ]
     values = f"which values {unknown} can have (a sensitive column with low and high)"
-    stated = f"{values}, nor how many rows there are (total)" if known.whole is None else values
+    stated = f"{values}, nor how many rows there are (total)" if known.all_tuples is None else values
     return [f"{sentence}: the publisher did not declare {stated}"]

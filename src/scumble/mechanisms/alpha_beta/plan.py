@@ -18,7 +18,7 @@ from scumble.core.draws import below, binomial
 from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import number
-from scumble.forms.tuple_set.estimate import estimate
+from scumble.forms.tuple_set.debias import debiased
 from scumble.mechanisms.alpha_beta.settings import Settings
 from scumble.mechanisms.alpha_beta.terms import terms_of
 from scumble.mechanisms.plan import Plan, Profile
@@ -102,7 +102,7 @@ class AlphaBeta:
 
     def estimate(self, seen: int, domain: float) -> tuple[float, float]:
         """The same from the number of published tuples that match."""
-        return estimate(self.alpha, self.beta, seen, domain)
+        return debiased(self.alpha, self.beta, seen, domain)
 
 
 def _others(tuples: Tuples, size: int, wanted: int, stream: Stream) -> Tuples:

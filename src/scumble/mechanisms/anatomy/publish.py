@@ -28,7 +28,7 @@ from scumble.publishing.write import ShuffledFiles, file_record, parquet_writer
 from scumble.release.records import ColumnRecord, FileRecord
 from scumble.spec.coarsening import resolved
 
-Part = tuple[int, list[pa.Array]]
+Chunk = tuple[int, list[pa.Array]]
 
 
 def publish(job: Job) -> Written:
@@ -53,10 +53,10 @@ def publish(job: Job) -> Written:
     return Written([*files, values], records, count, record)
 
 
-def _read(job: Job, name: str, public: list[PublicColumn]) -> tuple[list[Part], npt.NDArray[Any]]:
+def _read(job: Job, name: str, public: list[PublicColumn]) -> tuple[list[Chunk], npt.NDArray[Any]]:
     """The length of each batch with its public columns in their narrow form, and the true codes of all rows."""
     domain, rows = job.profile.domains[name], 0
-    parts: list[Part] = []
+    parts: list[Chunk] = []
     codes = []
     for batch in job.table.batches(job.spec.published):
         parts.append((batch.num_rows, [column.encode(batch.column(column.name)) for column in public]))
@@ -68,7 +68,7 @@ def _read(job: Job, name: str, public: list[PublicColumn]) -> tuple[list[Part], 
     return parts, np.concatenate(codes)
 
 
-def _rows(job: Job, columns: list[Column], parts: list[Part], made: Anatomy) -> tuple[list[FileRecord], pa.Schema]:
+def _rows(job: Job, columns: list[Column], parts: list[Chunk], made: Anatomy) -> tuple[list[FileRecord], pa.Schema]:
     """The rows that are not suppressed, with their bucket, in random order."""
     names, entropy, start = [column.name for column in columns], job.coin_source.entropy, 0
     buckets: Buckets | None = None

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from scumble.core.errors import InputError
 from scumble.query.estimates import Estimate
-from scumble.reporting.axes import Axis, Part, protected_axis
+from scumble.reporting.axes import Axis, Slice, protected_axis
 from scumble.reporting.figure import Figure, figure, text
 from scumble.reporting.numbers import interval, share, whole
 from scumble.reporting.plots.dots import Line, dots
@@ -96,7 +96,7 @@ def _ranges(subject: Subject, axis: Axis) -> tuple[list[Line], list[str]]:
     return [_line(part, subject.count(part.where), 0, published, truth) for part in axis.parts], []
 
 
-def _line(part: Part, e: Estimate, place: int, published: Counts | None, truth: Counts | None) -> Line:
+def _line(part: Slice, e: Estimate, place: int, published: Counts | None, truth: Counts | None) -> Line:
     value, low, high = (float(numbers[place]) for numbers in (e.value, e.low, e.high))
     as_is, true = (None if counts is None else float(counts.get((part.key,), 0)) for counts in (published, truth))
     return Line(part.label, value, low, high, as_is, true)

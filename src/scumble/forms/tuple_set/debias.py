@@ -3,10 +3,10 @@
 import math
 
 
-def estimate(alpha: float, beta: float, seen: int, domain: float) -> tuple[float, float]:
+def debiased(alpha: float, beta: float, seen: int, domain: float) -> tuple[float, float]:
     """The estimate with its standard error, where `seen` published tuples match, and `domain` tuples of the domain.
 
-    >>> estimate(0.5, 0.1, 14, 40)
+    >>> debiased(0.5, 0.1, 14, 40)
     (20.0, 5.138093031466052)
     """
     value = (seen - beta * domain) / alpha
