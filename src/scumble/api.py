@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.progress import Progress
-from scumble.release.manifest import read_manifest
-from scumble.release.release import Release, open_release
+from scumble.release.release import Release, open_release, release_in
 from scumble.sources.source import Source
 from scumble.spec.spec import Spec
 
@@ -133,7 +132,7 @@ def publish_chosen(
     )
     for warning in plan.warnings:
         warnings.warn(warning, stacklevel=3)
-    return Release(folder, read_manifest(folder))  # written this moment: its hashes need no check
+    return release_in(folder)  # written this moment: its hashes need no check
 
 
 def plan(table: Any, questions: str | Sequence[str] = (), *, level: Any = 0.95, **how: Any) -> "Forecast":

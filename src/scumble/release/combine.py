@@ -30,8 +30,13 @@ class Combined(Release):
         self.parts = list(parts)
         self._on = on
 
+    def demand_same(self) -> None:
+        """Of all of them."""
+        for part in self.parts:
+            part.demand_same()
+
     def _make_engine(self) -> Engine:
-        files = [[part.path / path for path in part.manifest.data] for part in self.parts]
+        files = [[part.file(path) for path in part.manifest.data] for part in self.parts]
         if self._on is None:
             return open_engine({TABLE: [file for own in files for file in own]}, self.choice)
         parts = {f"part{i}": file for i, file in enumerate(files)}

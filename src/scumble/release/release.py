@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp
 
+from scumble.core.atomic import complete
 from scumble.core.channel import Channel
 from scumble.core.display import Card, Shown
 from scumble.core.errors import ChangedRelease, ReleaseError
@@ -32,9 +33,13 @@ from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
 from scumble.query.rewrites import Recoding
 from scumble.release import describe
+from scumble.release.handles import Handles
 from scumble.release.manifest import Manifest, read_manifest
 from scumble.release.records import FileRecord, number_ends, representative
 from scumble.release.terms import compared, terms_of
+
+TRIES = 100
+"""How often a release is opened anew that was replaced meanwhile."""
 
 DOUBTFUL = "DO NOT TRUST this release, its manifest claims what does not follow from it:"
 
@@ -54,6 +59,15 @@ class Release(Shown):
         self.prepared: dict[str, Any] = {}
         """What its form made of the tables for earlier questions."""
         self.choice = engine
+        self._handles = Handles(path, [file.path for file in manifest.files])
+
+    def file(self, name: str) -> Path:
+        """By which path a file of the release is read: that of the version that was opened, whoever has its name now."""
+        return self._handles.path(name)
+
+    def demand_same(self) -> None:
+        """Refuses to go on where a file was changed since."""
+        self._handles.demand_same()
 
     def query(self, sql: str, *, level: Any = 0.95, method: str = "unbiased", timeout: Any = None) -> Estimates:
         """The answer to a SELECT over the table `release`, each aggregate with its standard error and interval.
@@ -66,7 +80,10 @@ class Release(Shown):
         with running(self.timeout if timeout is None else seconds_of(timeout)) as question:
             self._running.add(question)
             try:
-                return self._answer(sql, level, method)
+                self.demand_same()
+                answer = self._answer(sql, level, method)
+                self.demand_same()
+                return answer
             finally:
                 self._running.discard(question)
 
@@ -118,7 +135,7 @@ class Release(Shown):
     def counted_files(self, name: str) -> list[Path]:
         """The files of one of several tables."""
         tables = {table.name: table for table in self.manifest.form.tables}
-        return [self.path / path for path in tables[name].files]
+        return [self.file(path) for path in tables[name].files]
 
     def table(self, name: str | None = None, *, words: bool = False) -> pa.Table:
         """The published rows; of a release with several tables, those of the one that is named. With `words`, text is left as places of words, in less memory."""
@@ -132,10 +149,10 @@ class Release(Shown):
 
     def _rows(self, files: list[str], words: bool) -> pa.Table:
         if not words:
-            return pa.concat_tables([pq.read_table(self.path / file) for file in files])
-        fields = pq.read_schema(self.path / files[0])
+            return pa.concat_tables([pq.read_table(self.file(file)) for file in files])
+        fields = pq.read_schema(self.file(files[0]))
         text = [field.name for field in fields if pa.types.is_string(field.type)]
-        return pa.concat_tables([pq.read_table(self.path / file, read_dictionary=text) for file in files])
+        return pa.concat_tables([pq.read_table(self.file(file), read_dictionary=text) for file in files])
 
     def unique_rows(self) -> int:
         """How many rows are alone with the values of their public columns, and so can be singled out by them."""
@@ -160,7 +177,7 @@ class Release(Shown):
         several = self.manifest.form.tables
         rows = several[0].files if several else self.manifest.data
         named = {TABLE: rows, **{PART.format(table.name): table.files for table in several}}
-        return {name: [self.path / file for file in files] for name, files in named.items()}
+        return {name: [self.file(file) for file in files] for name, files in named.items()}
 
     @once
     def strata(self) -> list[dict[str, Channel]]:
@@ -218,18 +235,45 @@ def open_release(path: str | Path, engine: "Choice" = None, timeout: Any = None)
         raise ReleaseError(
             f"a release is opened by the path of its folder, not by {type(path).__name__}; several: open(a, b)"
         )
-    folder = Path(path)
-    manifest = read_manifest(folder)
+    release = release_in(Path(path), engine, timeout)
     with ThreadPoolExecutor() as pool:
-        for problem in pool.map(lambda file: changed(folder, file), manifest.files):
+        for problem in pool.map(lambda file: _problem(release, file), release.manifest.files):
             if problem:
                 raise ChangedRelease(problem)
-    return Release(folder, manifest, engine, timeout)
+    return release
 
 
-def changed(folder: Path, file: FileRecord) -> str | None:
-    """What is wrong with a file, if anything."""
-    path = folder / file.path
+def release_in(folder: Path, engine: "Choice" = None, timeout: Any = None) -> Release:
+    """The release in a folder, all of it of one version, though another may take its name in this moment. Its hashes are not looked at."""
+    complete(folder)
+    for _ in range(TRIES):
+        before = _identity(folder)
+        try:
+            release = Release(folder, read_manifest(folder), engine, timeout)
+        except ReleaseError:
+            if before == _identity(folder):
+                raise
+            continue
+        if before == _identity(folder):
+            return release
+    raise ReleaseError(f"{str(folder)!r} is replaced all the time; wait until its publisher is done, and open it again")
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _problem(release: Release, file: FileRecord) -> str | None:
+    return changed(release.path, file, release.file(file.path))
+
+
+def changed(folder: Path, file: FileRecord, path: Path | None = None) -> str | None:
+    """What is wrong with a file, if anything; it is read by a path of its own where there is one."""
+    path = path or folder / file.path
     again = "get the release again from its publisher"
     if not path.is_file():
         return f"{file.path} is missing from {folder.name!r}; {again}"

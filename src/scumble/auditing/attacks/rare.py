@@ -86,7 +86,7 @@ def _alone(release: Release, k: int) -> Finding:
     if record.transactions is not None:
         keys = [record.transactions["pattern"], record.transactions["item"]]
         parts = [(t.files, keys) for t in tables]
-    findings = [rare_tuples([release.path / f for f in files], keys, k) for files, keys in parts]
+    findings = [rare_tuples([release.file(f) for f in files], keys, k) for files, keys in parts]
     hits, targets = sum(h for h, _ in findings), sum(n for _, n in findings)
     sentence = f"{hits:,} of {targets:,} published tuples are there fewer than {k} times"
     return Finding.of_share(NAME, hits, targets, 0.0, sentence, "singling out")

@@ -35,7 +35,7 @@ def _held(connection: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> dict[
     for table in sorted(tables):
         try:
             rows = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
-        except duckdb.CatalogException:
+        except (duckdb.CatalogException, duckdb.PermissionException):
             continue
         held |= {name: _kind(kind) for name, kind, *_ in rows}
     return held

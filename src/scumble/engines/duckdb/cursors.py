@@ -28,6 +28,15 @@ class Cursor:
 
     connection: duckdb.DuckDBPyConnection
     known: dict[str, pa.Table] = field(default_factory=dict)
+    own: dict[str, pa.Table] = field(default_factory=dict)
+    """Those that this thread alone has."""
+    database: "Cursor | None" = None
+    """What it is a cursor of."""
+
+    def register(self, name: str, table: pa.Table) -> None:
+        """A table of this thread."""
+        self.connection.register(name, table)
+        self.own[name] = table
 
     def share(self, tables: Mapping[str, pa.Table]) -> None:
         """Tells it of those that are new."""
@@ -58,9 +67,13 @@ class Cursors:
     def _next(self) -> Cursor:
         with self._lock:
             gone = next(iter(set(self._of) - set(sys._current_frames())), None)
-            cursor = self._of.pop(gone) if gone is not None else Cursor(self._opened().connection.cursor())
+            cursor = self._of.pop(gone) if gone is not None else self._cursor()
             self._of[threading.get_ident()] = cursor
         return cursor
+
+    def _cursor(self) -> Cursor:
+        database = self._opened()
+        return Cursor(database.connection.cursor(), database=database)
 
     def _opened(self) -> Cursor:
         if self._database is None:
@@ -68,6 +81,19 @@ class Cursors:
             self._prepare(database)
             self._database = database
         return self._database
+
+    def renew(self, cursor: Cursor) -> None:
+        """Another database for this thread, and for all that come: files that are read by their handles lie under other names now.
+
+        The engine looks up what a handle is called whenever it opens one, and lets nothing in that had another name when its door was closed.
+        """
+        with self._lock:
+            if cursor.database is self._database:
+                self._database = None
+            other = self._cursor()
+            self._of[threading.get_ident()] = other
+        for name, table in cursor.own.items():
+            other.register(name, table)
 
     def let_go(self) -> None:
         """In the child of a fork: nothing of this is ever closed."""

@@ -17,6 +17,9 @@ from scumble.engines.duckdb.tally import tally
 from scumble.engines.engine import TABLE, Axis, Predicates, Tables, truths_by_statement
 from scumble.engines.sql import parquet, quoted
 
+MOVES = 4
+"""How often a statement is tried where the files of a release are moved and removed while they are read."""
+
 
 def exact(sql: str, raw: pa.Table) -> pa.Table:
     """A question asked of the raw table, for comparison."""
@@ -47,24 +50,32 @@ class DuckDB:
 
     def run(self, statement: exp.Query) -> pa.Table:
         """The result of a statement as Arrow."""
-        cursor = self._cursors.current()
-        cursor.share(self._shared)
-        try:
-            return arrow(cursor.connection, with_lookups(statement).sql(dialect=self.dialect))
-        except duckdb.Error as error:
-            raise refusal(error, cursor.connection, statement) from None
+        sql = with_lookups(statement).sql(dialect=self.dialect)
+        for _ in range(MOVES):
+            cursor = self._cursors.current()
+            cursor.share(self._shared)
+            try:
+                return arrow(cursor.connection, sql)
+            except duckdb.PermissionException as error:
+                denied = error
+                self._cursors.renew(cursor)
+            except duckdb.Error as error:
+                raise refusal(error, cursor.connection, statement) from None
+        raise refusal(denied, self._cursors.current().connection, statement)
 
     def register(self, name: str, table: pa.Table, *, everywhere: bool = False) -> None:
         """Makes a table in memory known, in one piece: sums over several are added in any order, and so differ in the last digit."""
         if everywhere:
             self._shared[name] = table.combine_chunks()
         else:
-            self._cursors.current().connection.register(name, table.combine_chunks())
+            self._cursors.current().register(name, table.combine_chunks())
 
     def unregister(self, name: str) -> None:
         """Forgets it."""
         self._shared.pop(name, None)
-        self._cursors.current().connection.unregister(name)
+        cursor = self._cursors.current()
+        cursor.own.pop(name, None)
+        cursor.connection.unregister(name)
 
     def truths(self, asked: Predicates) -> list[npt.NDArray[np.int8]]:
         """Evaluates each predicate on a table of its domain's values, all in one statement."""
