@@ -48,6 +48,7 @@ def publish(
     person: str | None = None,
     rows_per_person: int | str | None = None,
     persons: str | None = None,
+    fresh: Any = None,
     seed: int | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -74,6 +75,8 @@ def publish(
     person      the column that says whose row it is: rows of a person are counted by it, and it is not published
     rows_per_person  publish so many rows of a person at most, drawn by coins; "all" accepts that little may be left of the promise to a person
     persons     "one row each": your word that each person is one row, where no column shows it
+    fresh       with a key, for values that change: the response by key is memoised, and published as it is with this probability, else
+                replaced anew; the privacy target is then that of all releases together
     seed        INSECURE repeatable coins, for tests; the manifest will say so
     overwrite   replace a release that has this name, once the new one is whole; a folder with anything else in it is kept
     progress    called as progress(done, of) while rows are read and written; of is None where nobody knows how many there are
@@ -102,6 +105,7 @@ def publish(
         person=person,
         rows_per_person=rows_per_person,
         persons=persons,
+        fresh=fresh,
     )
     source, spec = choose(table, how)
     return publish_chosen(

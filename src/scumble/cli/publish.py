@@ -84,6 +84,12 @@ def command(
     persons: Annotated[
         str | None, typer.Option(help="'one row each': your word, where no column says whose row it is.")
     ] = None,
+    fresh: Annotated[
+        str | None,
+        typer.Option(
+            help="With --key, for values that change: how probably the memoised response is published as it is."
+        ),
+    ] = None,
     insecure_seed: Annotated[
         int | None, typer.Option(help="INSECURE: repeatable coins, for tests; the manifest will say so.")
     ] = None,
@@ -123,6 +129,7 @@ def command(
         person=person,
         rows_per_person=whole_or_word(rows_per_person),
         persons=persons,
+        fresh=fresh,
     )
     source, spec = choose(table, how)
     shown: list[Preview] = []

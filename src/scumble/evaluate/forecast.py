@@ -35,6 +35,7 @@ from scumble.publishing.expected_rows import Rows
 from scumble.publishing.persons import Persons, demand_left, persons_of
 from scumble.publishing.publish import profile, value_counts
 from scumble.publishing.roles import decided
+from scumble.publishing.staged import planned
 from scumble.query.answer import answer
 from scumble.query.ask import Answer, ask
 from scumble.query.cells import Cells
@@ -96,7 +97,7 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     persons = persons_of(table, spec, Entropy.system())
     table = persons.table
     profiled = profile(table, spec)
-    plan = chosen.plan(profiled, spec)
+    plan = planned(chosen, profiled, spec)
     plan = _to_persons(replace(plan, warnings=[*assumptions, *plan.warnings]), persons, spec)
     if questions and chosen.traits.unforeseen:
         raise ParameterError(

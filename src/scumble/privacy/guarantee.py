@@ -79,6 +79,17 @@ def amplification_guarantee(columns: Sequence[str], gamma: Fraction, kind: str =
     )
 
 
+def memoised_guarantee(columns: Sequence[str], gamma: Fraction, fresh: Fraction) -> Guarantee:
+    """What all releases together give, of a memoised response with that factor and a fresh one over it: docs/proofs/memoised.md."""
+    bound = upward(gamma)
+    return Guarantee(
+        kind="memoised",
+        columns=list(columns),
+        parameters={"gamma": bound, "epsilon": math.log(bound), "fresh_gamma": upward(fresh)},
+        conditions=clauses("one_row", "memoised_values", "knows_all_others"),
+    )
+
+
 def sampled_gamma(gamma: Fraction, k: int) -> Fraction:
     """The factor that is left where the published value is that of one row in k or more, drawn at random: 1 + (gamma - 1) / k."""
     return 1 + (gamma - 1) / k

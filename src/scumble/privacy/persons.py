@@ -77,6 +77,7 @@ def _made(kind: str, guarantee: Guarantee, parameters: dict[str, float], rows: i
 
 RULES: dict[str, Callable[[Guarantee, int], Guarantee | None]] = {
     "amplification": _power,
+    "memoised": _power,
     "joint_amplification": _power,
     "sampled_amplification": _power,
     NOISY_COUNTS: _sum,

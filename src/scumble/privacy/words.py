@@ -55,6 +55,15 @@ def _amplification(g: "Guarantee") -> str:
     )
 
 
+def _memoised(g: "Guarantee") -> str:
+    gamma, columns = g.parameters["gamma"], _named(g)
+    return (
+        f"All releases for ever, seen together, change the odds of anything about a person's {columns} by a factor of at most {at_most(gamma)} "
+        f"(epsilon = {at_most(math.log(gamma))}) while it stays the same: averaging them gives the memoised response, and no more. How much each of them tells of "
+        f"whether it changed is a factor of at most {at_most(g.parameters['fresh_gamma'])}."
+    )
+
+
 def _sampled_amplification(g: "Guarantee") -> str:
     given = g.parameters
     return (
@@ -248,6 +257,7 @@ STATEMENTS: dict[str, Callable[["Guarantee"], str]] = {
     "full_counts": _full_counts,
     "joint_amplification": _amplification,
     "l_diversity": _l_diversity,
+    "memoised": _memoised,
     NOISY_COUNTS: _noisy_counts,
     "own_distribution": _own_distribution,
     "person_amplification": _person_amplification,
@@ -303,6 +313,10 @@ CLAUSES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "fresh_coins": "The same person is not published again with fresh coins; repeated publication uses a key.",
     "keyed_coins": "Coins are keyed, so that the same person with the same value keeps the same published value in every release of the same domain and "
     "retention (another one counts as one more look). Two different published values of a person prove that the value, too, is another one.",
+    "memoised_coins": "A response is memoised by key, the same in every release for the same person and value, and a fresh one is laid over it: this is of one release "
+    "alone, and what all of them tell together is stated apart.",
+    "memoised_values": "Each value that a person ever has is memoised by itself: of d different ones the factors multiply. That and when a value changed comes out in the "
+    "long run, as releases add up. Releases of another domain or retention count as one more look.",
     "knows_all_others": "The attacker may know the manifest, the public columns, the coins' probabilities and every other row.",
     "alone": "Where a promise is about one perturbed column alone, the others of the row are not used; for whoever uses them, the factor that is stated for all columns "
     "together holds.",

@@ -41,6 +41,7 @@ class Arguments:
     person: str | None = None
     rows_per_person: int | str | None = None
     persons: str | None = None
+    fresh: Any = None
 
     @classmethod
     def of(cls, how: Mapping[str, Any]) -> "Arguments":
@@ -107,6 +108,7 @@ def _spelled(table: Any, how: Arguments) -> tuple[Source, Spec]:
         privacy=Target(**{k: v for k, v in how.target.items() if not isinstance(v, Mapping)}),
         columns={name: _column(name, role, how) for name, role in roles.items()},
         rest="drop" if how.rest else None,
+        fresh=how.fresh,
     ).model_copy(update=how.of_persons)
     return source, checked(spec)
 
@@ -160,7 +162,8 @@ def _own_target(name: str, target: dict[str, Any]) -> dict[str, Any]:
 
 
 def _override(spec: Spec, how: Arguments) -> Spec:
-    update: dict[str, Any] = {"mechanism": how.mechanism} if how.mechanism else {}
+    given = {"mechanism": how.mechanism, "fresh": how.fresh}
+    update: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if any(v is not None for v in how.target.values()):
         update["privacy"] = Target(**how.target)
     if how.domain_from_data:

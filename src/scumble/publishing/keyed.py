@@ -41,7 +41,7 @@ from scumble.core.errors import ParameterError, SchemaError
 
 BLOCK = 16
 
-COINS, COMMITMENT = b"scumble keyed coins 2", b"scumble keyed commitment 2"
+COINS, COMMITMENT, LEDGER = b"scumble keyed coins 2", b"scumble keyed commitment 2", b"scumble ledger 1"
 """What keys are derived for: coins and commitment have nothing to do with each other."""
 
 
@@ -66,6 +66,11 @@ def _read_file(path: Path) -> bytes:
         ) from None
 
 
+def ledger_keys(key: bytes) -> tuple[str, bytes]:
+    """What a ledger tells its key by, and the key of the digests of people in it."""
+    return _derived(key, LEDGER, b"check")[:8].hex(), _derived(key, LEDGER, b"people")
+
+
 class KeyedCoins:
     """The coins of one attribute under a key.
 
@@ -73,6 +78,7 @@ class KeyedCoins:
     """
 
     def __init__(self, key: bytes, attribute: str, domain: Domain, coins: Coins, occurrence: bool = False) -> None:
+        self.attribute = attribute
         form = canonical(domain)
         self._ranks, self._codes = (each.astype(domain.code_type) for each in (form.ranks, form.codes))
         self._coins = _in_order(coins, form.codes)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from scumble.core.coins import Coins
 from scumble.core.domain import Codes
 from scumble.core.entropy import Entropy
+from scumble.core.staged_coins import StagedCoins
 from scumble.publishing.keyed import Ids, KeyedCoins
 
 
@@ -38,10 +39,20 @@ class Independent:
         """Nothing is carried from batch to batch."""
 
     def apply(self, index: int, codes: dict[str, Codes], ids: Ids | None, state: Any) -> dict[str, Codes]:
-        """Fresh coins, or those of the key."""
+        """Fresh coins, or those of the key, or fresh ones over those."""
+        published = codes
         if ids is not None:
-            return {name: self._keyed[name].flip(column, ids) for name, column in codes.items()}
+            published = {name: self._keyed[name].flip(column, ids) for name, column in codes.items()}
         return {
-            name: self._coins[name].flip(column, self._entropy.stream("coins", name, index))
-            for name, column in codes.items()
+            name: coins.flip(column, self._entropy.stream("coins", name, index))
+            if (coins := self._fresh(name))
+            else column
+            for name, column in published.items()
         }
+
+    def _fresh(self, name: str) -> Coins | None:
+        """The coins that are flipped anew in this release; none where all come from the key."""
+        coins = self._coins[name]
+        if name not in self._keyed:
+            return coins
+        return coins.fresh if isinstance(coins, StagedCoins) else None

@@ -23,11 +23,13 @@ from scumble.mechanisms import find_mechanism, names
 from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.publishing.encode import used_places
+from scumble.publishing.keyed import KeyedCoins
 from scumble.publishing.persons import demand_left, persons_of
 from scumble.publishing.preview import Preview, Show
 from scumble.publishing.roles import decided
 from scumble.publishing.row_pipeline import CoinSource, Job
 from scumble.publishing.rows import keyed_coins
+from scumble.publishing.staged import planned
 from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
 from scumble.release.persons import under_persons
@@ -133,6 +135,12 @@ def _publish(
     spec = decided(spec, table)
     demand_free(out, overwrite, table.files, table.folder if isinstance(table, ParquetSource) else None)
     _demand_keyed(chosen, coin_source)
+    if spec.fresh is not None and coin_source.key is None:
+        raise ParameterError("fresh coins over a memoised response need a key that this comes from; give key and id")
+    if isinstance(spec.rows_per_person, int) and coin_source.key is not None:
+        raise ParameterError(
+            "rows_per_person draws other rows of a person in each release, so that coins by key are of other rows; choose the rows before publishing"
+        )
     _demand_attributes(spec)
     former = former_files if overwrite else None
     with whole_folder(out, former, durable=durable) as folder, spilling_into(folder.parent):
@@ -143,10 +151,12 @@ def _publish(
             raise ParameterError(
                 f"coins by key need a declared domain for {counts.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
             )
-        plan: Plan = chosen.plan(counts, spec)
+        plan = planned(chosen, counts, spec)
         demand_left(persons, spec, plan.terms)
         show(Preview(spec, persons))
-        terms = under_persons(plan.terms if coin_source.key is None else under_key(plan.terms), persons.record)
+        terms = under_persons(
+            plan.terms if coin_source.key is None else under_key(plan.terms, plan.strata), persons.record
+        )
         job = Job(table, spec, counts, plan, coin_source, folder, progress or (lambda done, of: None))
         written = chosen.publish(job)
         manifest = Manifest(
@@ -156,7 +166,7 @@ def _publish(
             columns=written.columns,
             **records_of(terms),
             persons=persons.record,
-            randomness=_randomness(coin_source, job),
+            randomness=_randomness(coin_source, keyed_coins(plan, counts, spec, coin_source)),
             files=written.files,
             form=written.form,
             order="sorted" if chosen.traits.sorted_rows else "shuffled",
@@ -195,13 +205,13 @@ def _demand_derived(manifest: Manifest) -> None:
         raise InternalError(f"the plan promises what does not follow from its release: {problems[0]}")
 
 
-def _randomness(coin_source: CoinSource, job: Job) -> Randomness:
+def _randomness(coin_source: CoinSource, keyed: dict[str, KeyedCoins]) -> Randomness:
     streams = [
-        StreamRecord(column=name, attribute=job.spec.columns[name].attribute or name, commitment=coins.commitment)
-        for name, coins in keyed_coins(job).items()
+        StreamRecord(column=name, attribute=coins.attribute, commitment=coins.commitment)
+        for name, coins in keyed.items()
     ]
     secure = coin_source.entropy.secure
     source: Literal["operating system, AES-256-CTR", "seeded: INSECURE, for tests only"] = (
         "operating system, AES-256-CTR" if secure else "seeded: INSECURE, for tests only"
     )
-    return Randomness(source=source, secure=secure, keyed=coin_source.key is not None, streams=streams or None)
+    return Randomness(source=source, secure=secure, keyed=bool(streams), streams=streams or None)

@@ -48,10 +48,13 @@ class CoinSource:
     occurrence: str | None = None
     """The column that tells the rows of a person apart, where a person may have several."""
 
+    keyed: bool = True
+    """Whether coins come from the key, where there is one; else it is for the ledger alone."""
+
     @property
     def reading(self) -> list[str]:
         """The columns that the coins depend on beside the sensitive ones."""
-        return [name for name in (self.id, self.occurrence) if name is not None]
+        return [name for name in (self.id, self.occurrence) if name is not None] if self.keyed else []
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,7 @@ class RowPipeline:
 
     def _ids(self, batch: pa.RecordBatch) -> Ids | None:
         name, which = self._job.coin_source.id, self._job.coin_source.occurrence
-        if name is None:
+        if name is None or not self._job.coin_source.keyed:
             return None
         ids = Ids.of(batch.column(name), name)
         if which is not None:

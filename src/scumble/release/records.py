@@ -11,11 +11,20 @@ import numpy.typing as npt
 from pydantic import Field
 
 from scumble.core.channel import Channel
-from scumble.core.coins import Coins, spread
+from scumble.core.coins import SHORT, Coins, spread
 from scumble.core.errors import ReleaseError
+from scumble.core.staged_coins import StagedCoins
 from scumble.forms.records import DomainRecord
 from scumble.privacy.guarantee import Clause, Guarantee
 from scumble.spec.spec import Coarsen, Model
+
+
+class StagesRecord(Model):
+    """The two stages of a channel: a memoised response by key, and a fresh one over it. Each retention is its threshold / 2^bits."""
+
+    bits: int = Field(ge=1, le=32)
+    memoised: int | list[int]
+    fresh: int
 
 
 class ChannelRecord(Model):
@@ -28,6 +37,9 @@ class ChannelRecord(Model):
     bits: int = Field(ge=1, le=64)
     threshold: int | list[int]
     members: list[int] | None = Field(None, description="the places of its values in the domain, where not all of them")
+    stages: StagesRecord | None = Field(
+        None, description="the two stages that it is the product of, where there are two"
+    )
 
     @property
     def even(self) -> bool:
@@ -46,6 +58,7 @@ class ChannelRecord(Model):
             bits=coins.bits,
             threshold=thresholds[0] if one else thresholds,
             members=None if coins.members is None else coins.members.tolist(),
+            stages=_stages(coins) if isinstance(coins, StagedCoins) else None,
         )
 
     def coins(self, domain_size: int) -> Coins:
@@ -55,6 +68,8 @@ class ChannelRecord(Model):
         thresholds = self.threshold if isinstance(self.threshold, list) else [self.threshold]
         members = None if self.members is None else np.array(self.members)
         whole = None if members is None else domain_size
+        if self.stages is not None:
+            return self._staged(self.stages)
         return Coins(self.size, self.bits, np.array(thresholds, np.uint64), members, whole, self.replace == "published")
 
     def channel(self, domain_size: int, frequencies: npt.NDArray[np.float64] | None = None) -> Channel:
@@ -64,6 +79,17 @@ class ChannelRecord(Model):
             return Channel(self.retain, frequencies, size=self.size)
         members = None if self.members is None else np.array(self.members)
         return spread(Channel(self.retain, size=self.size), members, domain_size)
+
+    def _staged(self, stages: StagesRecord) -> Coins:
+        """The product of both stages; refused where it is another one."""
+        first = stages.memoised if isinstance(stages.memoised, list) else [stages.memoised]
+        whole = 1 << stages.bits
+        sound = all(0 <= t < whole and (whole - t) % self.size == 0 for t in (*(t for t in first if t), stages.fresh))
+        thresholds = self.threshold if isinstance(self.threshold, list) else [self.threshold]
+        if not sound or self.members or [t * stages.fresh for t in first] != thresholds or self.bits != 2 * SHORT:
+            raise ReleaseError("the manifest's channel is not the product of its two stages; the manifest was changed")
+        memoised, fresh = (Coins(self.size, stages.bits, np.array(t, np.uint64)) for t in (first, [stages.fresh]))
+        return StagedCoins.product(memoised, fresh)
 
     def _demand_sound(self, domain_size: int) -> None:
         """Refuses numbers that no coins have, before anything is made as large as they say."""
@@ -79,6 +105,15 @@ class ChannelRecord(Model):
         exact = inside and [t / whole for t in thresholds] == retained
         if not exact or (self.even and any(t and (whole - t) % self.size for t in thresholds)):
             raise ReleaseError("the manifest's retention is not the one of its threshold; the manifest was changed")
+
+
+def _stages(coins: StagedCoins) -> StagesRecord:
+    first = [int(t) for t in coins.memoised.thresholds]
+    return StagesRecord(
+        bits=coins.memoised.bits,
+        memoised=first[0] if len(first) == 1 else first,
+        fresh=int(coins.fresh.thresholds[0]),
+    )
 
 
 class MergedRecord(Model):

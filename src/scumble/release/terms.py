@@ -3,13 +3,15 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
 from scumble.core.errors import InternalError, ReleaseError, ScumbleError
+from scumble.core.staged_coins import StagedCoins
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Facts, Terms
-from scumble.privacy.guarantee import ROUNDING, Clause, Guarantee
+from scumble.privacy.guarantee import ROUNDING, Clause, Guarantee, memoised_guarantee
 from scumble.release.manifest import Manifest
 from scumble.release.persons import under_persons
 from scumble.release.records import GuaranteeRecord
@@ -48,7 +50,8 @@ def terms_of(manifest: Manifest) -> Terms:
     """What follows from the manifest's mechanism, coins, form and numbers; refused where nothing does."""
     mechanism = find_mechanism(manifest.mechanism)
     try:
-        terms = mechanism.derive(facts_of(manifest))
+        facts = facts_of(manifest)
+        terms = mechanism.derive(facts)
     except ReleaseError:
         raise
     except (ScumbleError, ArithmeticError, LookupError, ValueError) as error:
@@ -59,20 +62,43 @@ def terms_of(manifest: Manifest) -> Terms:
         raise ReleaseError(
             f"the manifest says that coins are keyed, and {manifest.mechanism} has none that can be; get the release again from its publisher"
         )
-    terms = under_persons(under_key(terms) if manifest.randomness.keyed else terms, manifest.persons)
+    terms = under_persons(_of_coins(terms, manifest, facts.strata), manifest.persons)
     more = not manifest.coded and len(manifest.depends_on_data) > len(terms.depends_on_data)
     older = [Clause(code="older_words")] if more else []
     return Terms(terms.guarantees, terms.not_covered, [*terms.depends_on_data, *older])
 
 
-def under_key(terms: Terms) -> Terms:
-    """The terms with the condition that keyed coins have in the place of fresh ones."""
+def _of_coins(terms: Terms, manifest: Manifest, strata: Sequence[Mapping[str, Any]]) -> Terms:
+    """The terms by where the coins come from."""
+    if manifest.randomness.keyed:
+        return under_key(terms, strata)
+    if any(isinstance(coins, StagedCoins) for stratum in strata for coins in stratum.values()):
+        raise ReleaseError(
+            "the manifest has a memoised response and no key that it could come from; get the release again from its publisher"
+        )
+    return terms
+
+
+def under_key(terms: Terms, strata: Sequence[Mapping[str, Any]]) -> Terms:
+    """The terms with the condition that keyed coins have in the place of fresh ones; and, where these are memoised responses, what all releases tell."""
+    columns = list(strata[0])
+    staged = [coins for coins in strata[0].values() if isinstance(coins, StagedCoins)]
+    if staged and len(staged) < len(columns):
+        raise ReleaseError("the manifest has a memoised response for some columns alone; the manifest was changed")
+    place = Clause(code="memoised_coins" if staged else "keyed_coins")
 
     def keyed(guarantee: Guarantee) -> Guarantee:
-        codes = [Clause(code="keyed_coins") if c.code == "fresh_coins" else c for c in guarantee.conditions]
+        codes = [place if c.code == "fresh_coins" else c for c in guarantee.conditions]
         return guarantee.model_copy(update={"conditions": codes})
 
-    return Terms([keyed(guarantee) for guarantee in terms.guarantees], terms.not_covered, terms.depends_on_data)
+    guarantees = [keyed(guarantee) for guarantee in terms.guarantees if guarantee.kind != "memoised"]
+    if staged:
+        gamma, fresh = (
+            math.prod((coins.amplification for coins in stage), start=Fraction(1))
+            for stage in ([coins.memoised for coins in staged], [coins.fresh for coins in staged])
+        )
+        guarantees.insert(0, memoised_guarantee(columns, gamma, fresh))
+    return Terms(guarantees, terms.not_covered, terms.depends_on_data)
 
 
 def records_of(terms: Terms) -> dict[str, Any]:

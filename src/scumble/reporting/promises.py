@@ -48,6 +48,7 @@ PARAMETERS = {
     "channel_gamma": "the factor that the coins alone allow",
     "row_gamma": "the factor of one row of a person who has several",
     "row_epsilon": "the privacy loss parameter of one row",
+    "fresh_gamma": "the most by which one release can change the odds of whether a value is another one than before",
 }
 TAIL = "an estimate for the group is wrong by more than λ with at least this probability, on either side"
 SYMBOLS = {
@@ -96,6 +97,7 @@ UPWARD = (
     "channel_gamma",
     "row_gamma",
     "row_epsilon",
+    "fresh_gamma",
     "theta",
 )
 """Numbers that bound something from above; they are rounded up, others down."""
@@ -164,7 +166,7 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
 }  # fmt: skip
 
-AMPLIFICATIONS = ("person_amplification", "amplification", "joint_amplification", "sampled_amplification")
+AMPLIFICATIONS = ("person_amplification", "memoised", "amplification", "joint_amplification", "sampled_amplification")
 """Guarantees that bound the odds of anything by one factor."""
 
 BREACHES = ("breach", "product_breach")

@@ -236,6 +236,8 @@ class Spec(Model):
     privacy: Target = Target()
     columns: dict[str, ColumnSpec] = {}
 
+    fresh: Number | None = None
+    """With a key: how probably the memoised response is published as it is; else it is replaced anew in each release."""
     rest: Literal["drop"] | None = None
     """What becomes of the columns that nobody decided: left out, or, when absent, a refusal."""
 

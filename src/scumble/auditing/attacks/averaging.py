@@ -39,6 +39,11 @@ def attack(case: Case) -> Finding | None:
     names = [
         n for n in case.publication.sensitive if all(_same_domain(n, case.publication, other) for other in releases)
     ]
+    memoised = [name for name in names if _memoised(name, releases)]
+    names = [name for name in names if name not in memoised]
+    if memoised and not names:
+        sentence = f"{' and '.join(memoised)}: one response by key is behind all {len(releases)} releases, and averaging finds no more than that"
+        return Finding(NAME, 0.0, 0.0, 0.0, 0.0, sentence, "linkability")
     quasi = [n for n in case.publication.quasi if all(n in other.quasi for other in releases)]
     rows, people = linked(quasi, [release.table for release in releases], case.raw)
     if not names or len(rows[0]) < FEWEST:
@@ -46,6 +51,18 @@ def attack(case: Case) -> Finding | None:
         return Finding(NAME, 0.0, 0.0, 0.0, 0.0, sentence, "linkability")
     findings = [_column(case, name, releases, rows, people) for name in names]
     return max(findings, key=lambda finding: finding.low - finding.baseline)
+
+
+def _memoised(name: str, releases: list[Publication]) -> bool:
+    """Whether all releases lay fresh coins over one response by key, by their manifests: what they tell together is stated, and is more than one tells."""
+    streams = set()
+    for release in releases:
+        column = release.manifest.column(name) if release.manifest is not None else None
+        if release.manifest is None or column is None or not any(record.stages for record in column.records):
+            return False
+        known = {stream.column: stream.commitment for stream in release.manifest.randomness.streams or []}
+        streams.add(known.get(name))
+    return len(streams) == 1 and None not in streams
 
 
 def linked(quasi: list[str], tables: list[pa.Table], raw: pa.Table | None) -> tuple[list[Codes], Codes | None]:
