@@ -37,7 +37,7 @@ REFUSED = {
     "WHERE sex[1] = 'F'": "cannot be answered; a question is made of columns",
     "WHERE list_contains([1, 2], age)": "cannot be answered",
     "WHERE lowr(sex) = 'f'": "did you mean lower()?",
-    "GROUP BY sex WITH TOTALS": "GROUP BY WITH TOTALS cannot be answered; ask for each grouping apart",
+    "GROUP BY sex WITH TOTALS": "not valid SQL: syntax error",
     "GROUP BY ROLLUP (sex)": "GROUP BY ROLLUP cannot be answered; ask for each grouping apart",
     "GROUP BY GROUPING SETS ((sex), ())": "GROUP BY GROUPING SETS cannot be answered; ask for each grouping apart",
     "ORDER BY n NULLS FIRST": "NULLS FIRST cannot be answered; missing values stand last",
@@ -45,7 +45,7 @@ REFUSED = {
     "LIMIT 10%": "a LIMIT in percent cannot be answered; give a number of rows",
     "FETCH FIRST 3 ROWS ONLY": "FETCH cannot be answered; use LIMIT",
     "PIVOT (SUM(age) FOR sex IN ('F'))": "PIVOT cannot be answered",
-    "FOR UPDATE": "FOR UPDATE cannot be answered",
+    "FOR UPDATE": "not valid SQL: syntax error",
 }
 """What follows SELECT COUNT(*) AS n FROM release, and what the refusal says."""
 

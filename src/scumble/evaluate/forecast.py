@@ -41,6 +41,7 @@ from scumble.query.ask import Answer, ask
 from scumble.query.cells import Cells
 from scumble.query.compile import Published, compile_query
 from scumble.query.estimates import Estimates
+from scumble.query.gated import gated
 from scumble.query.parse import Query
 from scumble.query.reconstruct import Whole
 from scumble.query.rewrites import Recoding
@@ -112,7 +113,10 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     shares = shares_of(plan, counts)
     engine = open_engine({TABLE: raw})
     answer_to = partial(expected, published=published, shares=shares, engine=engine, level=confidence(level))
-    answers = [(sql, ask(sql, published.columns, recoding, answer_to)) for sql in questions]
+    tables = {TABLE: dict(zip(raw.schema.names, raw.schema.types, strict=True))}
+    answers = [
+        (sql, gated(sql, tables, partial(ask, sql, published.columns, recoding, answer_to))) for sql in questions
+    ]
     outlooks = [
         _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
         for name, n in counts.items()

@@ -20,6 +20,7 @@ from scumble.mechanisms.plan import Plan
 from scumble.query.ask import ask
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
+from scumble.query.gated import gated
 from scumble.query.rewrites import Recoding
 from scumble.truth import Truth
 
@@ -109,6 +110,9 @@ class Foresight:
     def _answer(self, sql: str, published: Published, shares: Any) -> Estimates | None:
         try:
             answer = partial(expected, published=published, shares=shares, engine=self._engine, level=self._level)
-            return ask(sql, published.columns, Recoding(self._truth.coarse), answer)
+            asking = partial(ask, sql, published.columns, Recoding(self._truth.coarse), answer)
+            return gated(
+                sql, {TABLE: dict(zip(published.columns, self._truth.table.schema.types, strict=True))}, asking
+            )
         except NotEstimable:
             return None

@@ -15,6 +15,9 @@ from scumble.query.functions import FUNCTIONS, NAMED, TYPES, VOLATILE, known
 
 Node = type[exp.Expression]
 
+MOST_LETTERS = 10_000
+"""How often a text is repeated, and how far it is padded, at most."""
+
 PARTS: Mapping[Node, frozenset[str]] = {
     exp.Select: frozenset({"expressions", "from_", "from", "where", "group", "order", "limit", "offset"}),
     exp.From: frozenset({"this"}),
@@ -112,12 +115,21 @@ def demand_allowed(select: exp.Select) -> None:
             _demand_outermost(node)
         if isinstance(node, exp.Concat) and all(isinstance(e, exp.Literal) for e in node.expressions):
             _refuse("texts side by side", "put a comma between them, or write them as one text")
+        if isinstance(node, exp.Repeat | exp.Pad):
+            _demand_short(node)
         if type(node) in PARTS:
             _demand_parts(node)
         elif type(node) not in OPERATORS and type(node) not in FUNCTIONS:
             _demand_known(node)
         if isinstance(node, exp.Select):
             _demand_release(node)
+
+
+def _demand_short(node: exp.Expression) -> None:
+    """A text that is made longer has a length that is seen: the engine makes one of gigabytes before it can be interrupted."""
+    length = node.args.get("times") or node.args.get("expression")
+    if not (isinstance(length, exp.Literal) and length.is_int and int(length.name) <= MOST_LETTERS):
+        _refuse(node.sql(), f"give the length as a number up to {MOST_LETTERS:,}")
 
 
 def _demand_parts(node: exp.Expression) -> None:

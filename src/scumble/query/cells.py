@@ -59,6 +59,7 @@ class Cells:
     @classmethod
     def of_lines(cls, question: Question, lines: pa.Table) -> "Cells":
         """The lines that the statement of a question gave."""
+        _demand_finite(question, lines)
         groups, group = _public_groups(lines, len(question.publics))
         shape = _shape(question)
         return cls(
@@ -195,6 +196,24 @@ def _pushed(table: Tensor, channels: list[Channel]) -> Tensor:
 
 def _column(lines: pa.Table, name: str) -> pa.Array:
     return lines.column(name).combine_chunks()
+
+
+def beyond(name: str) -> QueryError:
+    """The refusal of a sum that is no number."""
+    return QueryError(
+        f"{name!r} adds up values that are infinite, no numbers (NaN) or too large to be squared; leave them out in WHERE"
+    )
+
+
+def _demand_finite(question: Question, lines: pa.Table) -> None:
+    """Refuses sums that are no numbers; of an exact answer nothing but the sums themselves, of others also what their errors need."""
+    for aggregate in question.query.aggregates:
+        if aggregate.kind == "count" or aggregate.value is None or aggregate.value not in question.values:
+            continue
+        place = f"v{question.place(aggregate.value)}_"
+        names = [n for n in lines.schema.names if n.startswith(place + ("s" if question.exact else ""))]
+        if not all(np.isfinite(_numbers(lines, name)).all() for name in names):
+            raise beyond(aggregate.name)
 
 
 def _numbers(lines: pa.Table, name: str) -> Vector:

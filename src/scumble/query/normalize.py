@@ -17,7 +17,11 @@ from scumble.core.channel import Channel
 from scumble.core.domain import Categories, Domain, Grid
 from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import FALSE, TRUE, Engine
+from scumble.query.chains import operands
 from scumble.query.parse import sql_of
+
+MOST_PARTS = 200
+"""Different conditions on single perturbed columns, at most."""
 
 Truth = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 """Where an expression is true and where it is false, over all axes; neither where SQL does not know."""
@@ -62,16 +66,23 @@ class Asked:
 
     atoms: list[SetAtom] = field(default_factory=list)
     predicates: list[tuple[exp.Expression, str, pa.Array]] = field(default_factory=list)
+    known: dict[tuple[exp.Expression, str], SetAtom] = field(default_factory=dict)
 
     def atom(self, part: exp.Expression, column: str, domain: Domain) -> SetAtom:
-        """The condition; its truth values are to come."""
-        made = SetAtom(column, np.empty(domain.size, dtype=np.int8))
-        self.atoms.append(made)
-        self.predicates.append((part, column, domain.values))
-        return made
+        """The condition; its truth values are to come. The same condition is asked once."""
+        if (part, column) not in self.known:
+            made = SetAtom(column, np.empty(domain.size, dtype=np.int8))
+            self.known[part, column] = made
+            self.atoms.append(made)
+            self.predicates.append((part, column, domain.values))
+        return self.known[part, column]
 
     def fill(self, engine: Engine) -> None:
         """Asks for all truth values in one statement: a round of the engine costs more than they do."""
+        if len(self.atoms) > MOST_PARTS:
+            raise QueryError(
+                f"WHERE has {len(self.atoms):,} different conditions on perturbed columns, and {MOST_PARTS} are the most; ask a simpler one"
+            )
         if self.atoms:
             for atom, truth in zip(self.atoms, engine.truths(self.predicates), strict=True):
                 atom.states[:] = truth
@@ -154,7 +165,17 @@ def truth_table(conditions: Conditions, axes: Sequence[Perturbed]) -> npt.NDArra
     return result
 
 
-def _evaluate(node: Node, axes: Sequence[Perturbed], publics: Sequence[PublicAtom]) -> Truth:
+def _evaluate(
+    node: Node, axes: Sequence[Perturbed], publics: Sequence[PublicAtom], known: dict[int, Truth] | None = None
+) -> Truth:
+    """Each part once, wherever it stands in the tree."""
+    known = {} if known is None else known
+    if id(node) not in known:
+        known[id(node)] = _truth_of(node, axes, publics, known)
+    return known[id(node)]
+
+
+def _truth_of(node: Node, axes: Sequence[Perturbed], publics: Sequence[PublicAtom], known: dict[int, Truth]) -> Truth:
     rank = len(axes) + len(publics)
     if isinstance(node, PublicAtom):
         place = len(axes) + next(i for i, atom in enumerate(publics) if atom is node)
@@ -164,13 +185,13 @@ def _evaluate(node: Node, axes: Sequence[Perturbed], publics: Sequence[PublicAto
         states = np.empty(axes[place].count, dtype=np.int8)
         states[axes[place].cells] = node.states
         return _along(states, place, rank)
-    true, false = _evaluate(node.parts[0], axes, publics)
+    true, false = _evaluate(node.parts[0], axes, publics, known)
     if node.operation == "not":
         return false, true
     if node.operation == "surely":
         return true, ~true
     for part in node.parts[1:]:
-        t, f = _evaluate(part, axes, publics)
+        t, f = _evaluate(part, axes, publics, known)
         true, false = (true & t, false | f) if node.operation == "and" else (true | t, false & f)
     return true, false
 
@@ -194,7 +215,7 @@ def _tree(part: exp.Expression, domains: dict[str, Domain], asked: Asked, notes:
     if isinstance(part, exp.Not):
         return Tree("not", [_tree(part.this, domains, asked, notes)])
     if isinstance(part, exp.And | exp.Or):
-        inner = [_tree(p, domains, asked, notes) for p in (part.left, part.right)]
+        inner = [_tree(p, domains, asked, notes) for p in _put_together(part, domains)]
         return Tree("and" if isinstance(part, exp.And) else "or", inner)
     spelt = _spelt_out(part, lambda inner: _tree(inner, domains, asked, notes))
     if spelt is not None:
@@ -204,6 +225,17 @@ def _tree(part: exp.Expression, domains: dict[str, Domain], asked: Asked, notes:
         f"{sql_of(part)} compares the perturbed column {perturbed[0]!r} with {others}; "
         "a condition may compare a perturbed column with constants only"
     )
+
+
+def _put_together(part: exp.And | exp.Or, domains: dict[str, Domain]) -> list[exp.Expression]:
+    """What stands between ANDs, or between ORs: conditions on the same column, and public ones, become one, so that thousands are a few."""
+    alike: dict[object, list[exp.Expression]] = {}
+    for operand in operands(part):
+        names = frozenset(_columns(operand))
+        one = len(names) == 1 or not names & set(domains)
+        alike.setdefault((names & set(domains)) if one else id(operand), []).append(operand)
+    together = exp.and_ if isinstance(part, exp.And) else exp.or_
+    return [together(*parts) if len(parts) > 1 else parts[0] for parts in alike.values()]
 
 
 CONDITION = (exp.Predicate, exp.Connector, exp.Not)
@@ -278,14 +310,17 @@ def _number(literal: exp.Literal) -> float | None:
 
 
 def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
-    """The conditions that all have to hold."""
-    if where is None:
-        return []
-    if isinstance(where, exp.Paren):
-        return conjuncts(where.this)
-    if isinstance(where, exp.And):
-        return conjuncts(where.left) + conjuncts(where.right)
-    return [where]
+    """The conditions that all have to hold, in their order; a loop, because thousands of them nest as deeply."""
+    found, left = list[exp.Expression](), [where] if where is not None else []
+    while left:
+        part = left.pop()
+        if isinstance(part, exp.Paren):
+            left.append(part.this)
+        elif isinstance(part, exp.And):
+            left += [part.right, part.left]
+        else:
+            found.append(part)
+    return found
 
 
 def _columns(part: exp.Expression) -> list[str]:
@@ -293,4 +328,14 @@ def _columns(part: exp.Expression) -> list[str]:
 
 
 def _leaves(node: Node) -> list[SetAtom | PublicAtom]:
-    return [node] if not isinstance(node, Tree) else [leaf for part in node.parts for leaf in _leaves(part)]
+    """Each once, although parts of a tree may stand in several places of it: by comparisons of comparisons in 2^16."""
+    leaves, left, seen = list[SetAtom | PublicAtom](), [node], set[int]()
+    while left:
+        part = left.pop()
+        if id(part) not in seen:
+            seen.add(id(part))
+            if isinstance(part, Tree):
+                left.extend(reversed(part.parts))
+            else:
+                leaves.append(part)
+    return leaves

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from logging import NullHandler, getLogger
 from typing import Any
 
 import sqlglot
@@ -12,6 +13,9 @@ from scumble.engines.engine import TABLE
 from scumble.query.aggregates import AGGREGATES
 from scumble.query.aggregates.aggregation import Aggregation, Kind
 from scumble.query.allowed import demand_allowed
+from scumble.query.chains import shortened
+
+getLogger("sqlglot").addHandler(NullHandler())  # its warnings are for programmers
 
 LANGUAGE = "duckdb"
 """What sqlglot calls the SQL that questions are written in, whatever engine answers them."""
@@ -86,6 +90,7 @@ def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = BESIDE) -> Q
     beside   what the names of the columns that an answer has beside each aggregate end in
     """
     select = _select(sql)
+    shortened(select)
     demand_allowed(select)
     _resolve(select, columns)
     aliases = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}

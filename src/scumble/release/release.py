@@ -1,6 +1,8 @@
 """A release, opened: its manifest, its table, and the answers it gives. Nothing here needs a secret."""
 
 import hashlib
+import re
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp
 
+from scumble.core.arrow_types import named_type
 from scumble.core.atomic import complete
 from scumble.core.channel import Channel
 from scumble.core.display import Card, Shown
@@ -31,6 +34,7 @@ from scumble.query.ask import ask, demand_text
 from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
+from scumble.query.gated import gated
 from scumble.query.rewrites import Recoding
 from scumble.release import describe
 from scumble.release.handles import Handles
@@ -89,14 +93,23 @@ class Release(Shown):
 
     def _answer(self, sql: str, level: Any, method: str) -> Estimates:
         own = find_form(self.manifest.form.kind)
-        answer = ask(
-            sql, own.columns(self), self.recoding, lambda query: own.answer(self, query, level, method), own.beside
-        )
+        columns = own.columns(self)
+
+        def answered() -> Estimates:
+            return ask(sql, columns, self.recoding, lambda query: own.answer(self, query, level, method), own.beside)
+
+        answer = gated(sql, {TABLE: self._types(columns)}, answered)
         persons = self.manifest.persons
         if persons is not None and persons.how == "capped":
             answer.notes[:0] = [f"this is the answer for {persons.answers_for}"]
         answer.notes[:0] = [f"{DOUBTFUL} {doubt}" for doubt in self.doubts[:1]]
         return answer
+
+    def _types(self, columns: Sequence[str]) -> dict[str, pa.DataType]:
+        """What the columns that a question may name hold; where sets of values are published, the values of these."""
+        listed = {column.of or column.name: column.type for column in self.manifest.columns}
+        named = {name: re.sub(r"^list<\w+: (.*)>$", r"\1", kind) for name, kind in listed.items()}
+        return {name: named_type(named[name]) for name in columns if name in named}
 
     def cancel(self) -> None:
         """Ends the questions that other threads are asking at the moment: there they raise QuestionStopped."""
