@@ -24,8 +24,8 @@ from scumble.publishing.publish import profile
 from scumble.publishing.roles import decided
 from scumble.query.coarse import Coarse
 from scumble.query.middle import at_middles
-from scumble.query.parse import Group, parse
-from scumble.query.plain import plain
+from scumble.query.parse import parse
+from scumble.query.plain import columns_of, plain
 from scumble.query.rewrites import Recoding
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord, representative
@@ -113,9 +113,9 @@ class Truth:
         query = at_middles(parse(sql, self.table.column_names), Recoding(self.coarse).spreads)
         counted = open_engine({TABLE: self.table}).run(plain(query))
         *columns, rows = [column.to_pylist() for column in counted.columns]
-        outputs = query.outputs
-        groups = [c for c, output in zip(columns, outputs, strict=True) if isinstance(output, Group)]
-        numbers = [c for c, output in zip(columns, outputs, strict=True) if not isinstance(output, Group)]
+        grouped = [group for _, _, group in columns_of(query)]
+        groups = [c for c, group in zip(columns, grouped, strict=True) if group]
+        numbers = [c for c, group in zip(columns, grouped, strict=True) if not group]
         return {
             tuple(c[i] for c in groups): (float(n), [np.nan if c[i] is None else float(c[i]) for c in numbers])
             for i, n in enumerate(rows)

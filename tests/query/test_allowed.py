@@ -51,13 +51,13 @@ REFUSED = {
 
 SELECTED = {
     "DISTINCT ON (sex) sex, COUNT(*)": "DISTINCT cannot be answered; use GROUP BY",
-    "COUNT(*) FILTER (WHERE age > 3)": "FILTER cannot be answered; put its condition into WHERE",
     "SUM(COLUMNS(*))": "COLUMNS cannot be answered",
     "SUM(age ORDER BY age)": "ORDER BY inside of an aggregate cannot be answered",
     "COUNT(* EXCLUDE (age))": "* EXCLUDE cannot be answered",
     "COUNT(age, sex)": "a second argument of COUNT",
     "SUM(COUNT(*))": "within another aggregate cannot be answered",
     "SUM(age) OVER ()": "a window (OVER) cannot be answered",
+    "ROW_NUMBER() OVER (ORDER BY age)": "cannot be answered",
     "COUNT(*) + random()": "cannot be answered",
 }
 

@@ -5,7 +5,8 @@ import pyarrow as pa
 
 from scumble.query.coarse import Coarse
 from scumble.query.estimates import Estimate, Estimates
-from scumble.query.parse import parse, sql_of
+from scumble.query.model import sql_of
+from scumble.query.parse import parse
 from scumble.query.rewrites import RULES, Recoding, coarsened, merged, rewritten, rounded
 from scumble.spec.spec import Coarsen
 

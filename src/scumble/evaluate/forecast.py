@@ -36,15 +36,18 @@ from scumble.publishing.persons import Persons, demand_left, persons_of
 from scumble.publishing.publish import profile, value_counts
 from scumble.publishing.roles import decided
 from scumble.publishing.staged import planned
-from scumble.query.answer import answer
+from scumble.query.answer import answer, is_plain
 from scumble.query.ask import Answer, ask
 from scumble.query.cells import Cells
 from scumble.query.compile import Published, compile_query
 from scumble.query.estimates import Estimates
 from scumble.query.gated import gated
-from scumble.query.parse import Query
+from scumble.query.model import Query
+from scumble.query.of_totals import Asked
+from scumble.query.orders import exact_orders
 from scumble.query.reconstruct import Whole
 from scumble.query.rewrites import Recoding
+from scumble.query.totals import compile_totals
 from scumble.release.persons import under_persons
 from scumble.sources.source import Source
 from scumble.spec.spec import Spec
@@ -159,12 +162,22 @@ def expected(
     query: Query, published: Published, shares: list[dict[str, Any]] | None, engine: Engine, level: float
 ) -> Answer:
     """The answer that a question is to be expected to get: the truth, with the standard error and interval that it will have."""
+    if not is_plain(query, published):
+        totals = compile_totals(query, published, engine, every=shares is not None)
+        lines = Cells.of_lines(totals.question, engine.run(totals.question.statement))
+        cells = _published(lines, published, shares)
+        return Asked(totals, cells, level, exact_orders(totals, cells, engine)).answer()
     question = compile_query(query, published, engine, by_value=True, every=shares is not None)
-    cells = Cells.fetched(question, engine)
-    if not question.exact:
-        cells = cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
+    cells = _published(Cells.fetched(question, engine), published, shares)
     estimates = answer(question, Whole(question, cells), level)
     return replace(estimates, estimates=_settled(estimates.estimates, [a.kind for a in query.aggregates]))
+
+
+def _published(cells: Cells, published: Published, shares: list[dict[str, Any]] | None) -> Cells:
+    """The lines to be expected after publication."""
+    if cells.question.exact:
+        return cells
+    return cells.dealt(published.strata, shares) if shares else cells.published(published.strata[0])
 
 
 ROUNDING = 1e-9

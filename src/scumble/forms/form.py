@@ -13,7 +13,7 @@ from scumble.engines.engine import Engine
 from scumble.forms.records import DomainRecord, FormRecord
 from scumble.query.ask import Answer
 from scumble.query.compile import Published
-from scumble.query.parse import BESIDE, Query
+from scumble.query.model import BESIDE, Query
 
 if TYPE_CHECKING:
     from scumble.forms.rows.record import SamplingRecord

@@ -11,7 +11,9 @@ from sqlglot import exp
 
 from scumble.core.errors import QueryError
 from scumble.engines.engine import TABLE
+from scumble.query.aggregates.order import RANKS
 from scumble.query.functions import FUNCTIONS, NAMED, TYPES, VOLATILE, known
+from scumble.query.statistics import STATISTICS
 
 Node = type[exp.Expression]
 
@@ -19,11 +21,17 @@ MOST_LETTERS = 10_000
 """How often a text is repeated, and how far it is padded, at most."""
 
 PARTS: Mapping[Node, frozenset[str]] = {
-    exp.Select: frozenset({"expressions", "from_", "from", "where", "group", "order", "limit", "offset"}),
+    exp.Select: frozenset(
+        {"expressions", "from_", "from", "where", "group", "having", "qualify", "order", "limit", "offset"}
+    ),
     exp.From: frozenset({"this"}),
     exp.Table: frozenset({"this", "alias"}),
     exp.TableAlias: frozenset({"this"}),
     exp.Where: frozenset({"this"}),
+    exp.Having: frozenset({"this"}),
+    exp.Qualify: frozenset({"this"}),
+    exp.Filter: frozenset({"this", "expression"}),
+    exp.Window: frozenset({"this", "partition_by", "order", "over"}),
     exp.Group: frozenset({"expressions", "all"}),
     exp.Order: frozenset({"expressions"}),
     exp.Ordered: frozenset({"this", "desc"}),
@@ -39,6 +47,16 @@ PARTS: Mapping[Node, frozenset[str]] = {
     exp.Count: frozenset({"this", "big_int"}),
     exp.Sum: frozenset({"this"}),
     exp.Avg: frozenset({"this"}),
+    exp.Min: frozenset({"this"}),
+    exp.Max: frozenset({"this"}),
+    exp.Median: frozenset({"this"}),
+    exp.Quantile: frozenset({"this", "quantile"}),
+    exp.PercentileCont: frozenset({"this", "expression"}),
+    exp.PercentileDisc: frozenset({"this", "expression"}),
+    exp.WithinGroup: frozenset({"this", "expression"}),
+    exp.Distinct: frozenset({"expressions"}),
+    **{kind: frozenset({"this", "expression"}) for kind in STATISTICS},
+    **dict.fromkeys(RANKS, frozenset[str]()),
 }
 """The parts that a question is read by, and what of each is looked at."""
 
@@ -66,8 +84,6 @@ CLAUSES: Mapping[str, tuple[str, str]] = {
     "laterals": ("LATERAL", ONE_TABLE),
     "pivots": ("PIVOT", "use GROUP BY, and turn the answer (to_pandas(), to_polars())"),
     "distinct": ("DISTINCT", "use GROUP BY"),
-    "having": ("HAVING", LATER),
-    "qualify": ("QUALIFY", LATER),
     "windows": ("WINDOW", WORK),
     "sample": ("TABLESAMPLE", "ask the whole table"),
     "rollup": ("GROUP BY ROLLUP", ONE_GROUPING),
@@ -92,8 +108,6 @@ EXPRESSIONS: Mapping[Node, tuple[str, str]] = {
     exp.Columns: ("COLUMNS", "name each column"),
     exp.Placeholder: ("a question with a gap (?)", "write the value"),
     exp.Parameter: ("a question with a variable", "write the value"),
-    exp.Window: ("a window (OVER)", WORK),
-    exp.Filter: ("FILTER", "put its condition into WHERE"),
     exp.Join: ("JOIN", ONE_TABLE),
     exp.Rollup: CLAUSES["rollup"],
     exp.Cube: CLAUSES["cube"],
@@ -134,13 +148,15 @@ def _demand_short(node: exp.Expression) -> None:
 
 def _demand_parts(node: exp.Expression) -> None:
     """Nothing of it goes unseen, and it stands where it is looked for."""
-    if isinstance(node, exp.Order) and not isinstance(node.parent, exp.Select):
+    if isinstance(node, exp.Order) and not isinstance(node.parent, exp.Select | exp.Window | exp.WithinGroup):
         _refuse("ORDER BY inside of an aggregate", "a sum has no order")
     for key, value in node.args.items():
         if value and key not in PARTS[type(node)]:
             if key == "query":
                 raise QueryError(NO_SUBQUERY)
             _refuse(*CLAUSES.get(key, (key.strip("_").replace("_", " ").upper(), "leave it out")))
+    if isinstance(node, exp.Distinct) and not isinstance(node.parent, exp.AggFunc):
+        raise QueryError(NO_DISTINCT)
     if isinstance(node, exp.Var) and not isinstance(node.parent, exp.Func | exp.Interval):
         _refuse(node.sql(), "name the columns")
     if isinstance(node, exp.DataType) and node.this.value not in TYPES:
@@ -172,9 +188,7 @@ def _demand_qualifier(column: exp.Column) -> None:
 
 def _demand_known(node: exp.Expression) -> None:
     """A function by its name; an aggregate that nobody estimates is refused with the column that it makes."""
-    if isinstance(node, exp.Distinct):
-        raise QueryError(NO_DISTINCT)
-    elif isinstance(node, exp.SubqueryPredicate):
+    if isinstance(node, exp.SubqueryPredicate):
         raise QueryError(NO_SUBQUERY)
     elif type(node) in EXPRESSIONS:
         _refuse(*EXPRESSIONS[type(node)])
@@ -186,9 +200,12 @@ def _demand_known(node: exp.Expression) -> None:
 
 def _demand_outermost(aggregate: exp.Expression) -> None:
     """Aggregates stand in the answer, and not in each other."""
-    if aggregate.find_ancestor(exp.Where, exp.Group) is not None:
+    where = aggregate.find_ancestor(exp.Where, exp.Group)
+    if where is not None:
         _refuse(f"{aggregate.sql()} in a condition or a group", LATER)
-    if aggregate.find_ancestor(exp.AggFunc) is not None:
+    outer = aggregate.find_ancestor(exp.AggFunc, exp.WithinGroup)
+    over = outer is not None and isinstance(outer.parent, exp.Window) and outer.find_ancestor(exp.AggFunc) is None
+    if outer is not None and not over and not isinstance(outer, exp.WithinGroup):
         _refuse(f"{aggregate.sql()} within another aggregate", ONE_STEP)
 
 

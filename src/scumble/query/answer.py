@@ -8,14 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.core.errors import ParameterError, did_you_mean
+from scumble.core.arrow_types import is_number
+from scumble.core.errors import ParameterError, QueryError, did_you_mean
 from scumble.core.parameters import confidence
 from scumble.engines.engine import Engine
+from scumble.query.aggregates.aggregation import LINEAR
 from scumble.query.ask import Answer, Lines
 from scumble.query.cells import Cells
-from scumble.query.compile import Published, Question, compile_query
+from scumble.query.compile import Published, Question, compile_query, perturbed_column
 from scumble.query.estimates import Estimate, Estimates
-from scumble.query.parse import Group, Query
+from scumble.query.model import Group, Query
+from scumble.query.on_domains import hidden
 from scumble.query.reconstruct import Whole
 
 FEW = 10
@@ -29,8 +32,31 @@ def answer_rows(query: Query, published: Published, engine: Engine, level: Any, 
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}{did_you_mean(method, METHODS)}")
     share = confidence(level)
+    if not is_plain(query, published):
+        _demand_unbiased(method)
+        from scumble.query.of_totals import answer_totals
+
+        return answer_totals(query, published, engine, share)
     question = compile_query(query, published, engine, by_value=method == "likelihood")
     return answer(question, Whole(question, Cells.fetched(question, engine)), share, method)
+
+
+def _demand_unbiased(method: str) -> None:
+    if method != "unbiased":
+        raise QueryError(
+            "the likelihood answers COUNT, SUM and AVG of columns as they are, by columns as they are; ask with method unbiased"
+        )
+
+
+def is_plain(query: Query, published: Published) -> bool:
+    """Whether perturbed columns are grouped by, summed and averaged as they are, and aggregates are shown as they are."""
+    domains = published.domains
+    values = [g.expression for g in query.groups] + [a.value for a in query.aggregates if a.value is not None]
+    functions = [v for v in values if hidden(v, domains) and not perturbed_column(v, domains)]
+    summed = [a.value for a in query.aggregates if a.value is not None and a.kind != "count"]
+    names = [name for value in summed if (name := perturbed_column(value, domains))]
+    linear = all(a.kind in LINEAR for a in query.aggregates)
+    return query.derived is None and linear and not functions and all(is_number(domains[n].type) for n in names)
 
 
 def answer(question: Question, whole: Whole, level: float, method: str = "unbiased") -> Answer:

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from scumble.core.errors import QueryError
 from scumble.engines.engine import TABLE
 from scumble.query.estimates import Estimates
-from scumble.query.parse import BESIDE, Query, parse
+from scumble.query.model import BESIDE, Query, Window
+from scumble.query.parse import parse
 from scumble.query.rewrites import Recoding, rewritten
 
 Lines = npt.NDArray[np.intp]
@@ -24,6 +25,8 @@ class Answer:
 
     estimates: Estimates
     notes: Callable[[Lines], list[str]] = lambda shown: []
+    covariance: Callable[[Sequence[Window]], npt.NDArray[np.float64]] | None = None
+    """That of all aggregates with each other, and then of sums of them over lines, for every line; None where it is not known."""
 
 
 def ask(
@@ -40,12 +43,26 @@ def ask(
     answer    what answers it, once it is put in published values
     beside    what the names of the columns that an answer has beside each aggregate end in
     """
-    query = parse(sql, columns, beside)
+    return _answered(parse(sql, columns, beside), recoding, answer)
+
+
+def _answered(query: Query, recoding: Recoding, answer: Callable[[Query], Answer]) -> Estimates:
+    """The answer to one SELECT."""
     asked = rewritten(query, recoding)
-    estimates = answer(asked.query)
-    shown = _shown(estimates.estimates, query)
-    lines = asked.undo(estimates.estimates).take(shown)
-    return Estimates(lines.columns, lines.groups, lines.estimates, lines.level, [*asked.notes, *estimates.notes(shown)])
+    form = answer(asked.query)
+    whole, notes = asked.undo(form.estimates), list(asked.notes)
+    if query.derived is not None:
+        from scumble.query.derive import derive, without_hidden
+        from scumble.query.lines import kept
+
+        made = derive(query, whole, form)
+        shown = _shown(made, query, kept(query.derived, whole))
+        notes += made.notes
+        whole = without_hidden(made)
+    else:
+        shown = _shown(form.estimates, query)
+    lines = whole.take(shown)
+    return Estimates(lines.columns, lines.groups, lines.estimates, lines.level, [*notes, *form.notes(shown)])
 
 
 def demand_text(sql: object) -> None:
@@ -56,13 +73,13 @@ def demand_text(sql: object) -> None:
         )
 
 
-def _shown(answer: Estimates, query: Query) -> Lines:
+def _shown(answer: Estimates, query: Query, kept: Lines | None = None) -> Lines:
     """ORDER BY, OFFSET and LIMIT: the lines that are shown, in the order in which they are."""
-    order = np.arange(len(answer))
+    order = np.arange(len(answer)) if kept is None else kept
     if query.order:
-        table = answer.to_arrow()
+        table = answer.to_arrow().take(pa.array(order))
         keys = pa.table({f"k{i}": table.column(key.name) for i, key in enumerate(query.order)})
         ways = [(f"k{i}", "descending" if key.descending else "ascending") for i, key in enumerate(query.order)]
-        order = pc.sort_indices(keys, sort_keys=ways).to_numpy().astype(np.intp)
+        order = order[pc.sort_indices(keys, sort_keys=ways).to_numpy().astype(np.intp)]
     end = None if query.limit is None else query.offset + query.limit
     return order[query.offset : end]

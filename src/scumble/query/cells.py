@@ -60,7 +60,7 @@ class Cells:
     def of_lines(cls, question: Question, lines: pa.Table) -> "Cells":
         """The lines that the statement of a question gave."""
         _demand_finite(question, lines)
-        groups, group = _public_groups(lines, len(question.publics))
+        groups, group = public_groups(lines, len(question.publics))
         shape = _shape(question)
         return cls(
             question,
@@ -239,7 +239,7 @@ def _cell_index(question: Question, lines: pa.Table, rest: tuple[int, ...]) -> n
     return np.ravel_multi_index(parts, rest)
 
 
-def _public_groups(lines: pa.Table, count: int) -> tuple[pa.Table, npt.NDArray[np.intp]]:
+def public_groups(lines: pa.Table, count: int) -> tuple[pa.Table, npt.NDArray[np.intp]]:
     """The distinct public groups, sorted, and which of them each line belongs to."""
     if count == 0:
         return _no_groups(), np.zeros(lines.num_rows, dtype=np.intp)

@@ -13,7 +13,7 @@ from sqlglot import exp
 from scumble.core.errors import did_you_mean
 from scumble.engines.sql import named
 from scumble.query.middle import monotone
-from scumble.query.parse import Query, written
+from scumble.query.model import Query, written
 from scumble.spec.spec import Coarsen
 from scumble.spec.steps import Steps, label_of, labels, shown, steps, words
 
@@ -84,13 +84,13 @@ def _complaints(query: Query, columns: Mapping[str, Coarse]) -> Iterator[tuple[s
     steps = numbers_in_steps(columns)
     summed: dict[tuple[str, str], tuple[exp.Expression, list[str]]] = {}
     for aggregate in query.aggregates:
-        if aggregate.kind == "count" or aggregate.value is None:
+        if aggregate.kind in ("count", "distinct") or aggregate.value is None:
             continue
         for name in (name for name in _names(aggregate.value, columns) if name in steps):
             kinds = summed.setdefault((name, written(aggregate.value)), (aggregate.value, []))[1]
-            kinds += [aggregate.kind] if aggregate.kind not in kinds else []
+            kinds += [aggregate.how.name] if aggregate.how.name not in kinds else []
     for (name, _), (value, kinds) in summed.items():
-        yield name, _summed(kinds, value, steps[name])
+        yield name, _summed(kinds, value, steps[name], together=query.derived is not None)
     for group in query.groups:
         yield from ((name, "") for name in _names(group.expression, columns) if columns[name].steps is not None)
 
@@ -99,9 +99,11 @@ def _names(expression: exp.Expression, columns: Mapping[str, Coarse]) -> list[st
     return list(dict.fromkeys(c.name for c in expression.find_all(exp.Column) if c.name in columns))
 
 
-def _summed(kinds: list[str], value: exp.Expression, own: Steps) -> str:
+def _summed(kinds: list[str], value: exp.Expression, own: Steps, *, together: bool) -> str:
     """What to know of the sum of a value, of its average, or of both at once."""
     asked, one = " and ".join(f"{kind.upper()}({written(value)})" for kind in kinds), len(kinds) == 1
+    if monotone(value) is None and together:
+        return f"{asked} {'takes' if one else 'take'} each value as the middle of its step; the interval does not count where in it values lie"
     if monotone(value) is None:
         return f"{asked} {'is' if one else 'are'} of the lower ends"
     half = own.reach / 2

@@ -24,9 +24,9 @@ from scumble.core.domain import Domain, Grid
 from scumble.core.errors import QueryError
 from scumble.engines.engine import TABLE, Engine
 from scumble.engines.expressions import cast, double, select
+from scumble.query.model import Aggregate, Group, Query, sql_of
 from scumble.query.normalize import Conditions, Perturbed, SetAtom, cut, take_apart
 from scumble.query.packing import grouped_raw, packed
-from scumble.query.parse import Aggregate, Group, Query, sql_of
 
 
 @dataclass(frozen=True)
@@ -149,10 +149,10 @@ def compile_query(
     publics = [g for g in query.groups if not perturbed_column(g.expression, domains)]
     others = grouped_raw(others, alone=not publics and not grouped and not conditions.public_atoms)
     summed = [a.value for a in query.aggregates if a.kind != "count" and a.value is not None]
-    keys = _keys(conditions, publics, grouped, others, published)
+    keys = told_apart(conditions, publics, grouped, others, published)
     totals = [a.value for a in query.aggregates if a.kind == "sum" and a.value is not None]
     cubed = [value for value in totals if (grouped or others) and not perturbed_column(value, domains)]
-    statement = _statement(keys, conditions, _sums(sums, summed, cubed, published))
+    statement = select(dict([*keys, *_sums(sums, summed, cubed, published)]), TABLE, conditions.filter, len(keys))
     return Question(query, published, conditions, publics, grouped, others, sums, statement)
 
 
@@ -206,7 +206,7 @@ def _refuse_text(aggregates: Sequence[Aggregate], domains: dict[str, Domain]) ->
 Named = tuple[str, exp.Expression]
 
 
-def _keys(
+def told_apart(
     conditions: Conditions,
     publics: Sequence[Group],
     grouped: Sequence[Perturbed],
@@ -239,18 +239,24 @@ def _sums(
     v_q: of W^2 v^2.  v_c: of W^3 v^3, where a value is summed, not averaged.  n_rows: the rows themselves, each once. (With copies
     W is 1, W^2 the number of copies and W^3 its square, in sums over all of them.)
     """
-    sums = _total("n", None, rows)
+    sums = row_counts(rows)
+    for i, value in enumerate(values):
+        sums += counts_of(f"v{i}_n", value, rows)
+        if value in summed:
+            sums += of_orders(f"v{i}_s", _power(value, 1), rows, (1, 2))
+            sums += of_orders(f"v{i}_q", _power(value, 2), rows, (2,))
+        if value in cubed:
+            sums += of_orders(f"v{i}_c", _power(value, 3), rows, (3,))
+    return sums
+
+
+def row_counts(rows: Published) -> list[Named]:
+    """How many rows a line has, and where they have weights how many rows these are."""
+    sums = counts_of("n", None, rows)
     if rows.weighted:
         once = exp.Literal.number("1.0")
         alone = exp.Div(this=once, expression=exp.column(rows.copies, quoted=True)) if rows.copies else once
         sums.append(("n_rows", exp.Sum(this=alone)))
-    for i, value in enumerate(values):
-        sums += _total(f"v{i}_n", value, rows)
-        if value in summed:
-            sums += _orders(f"v{i}_s", _power(value, 1), rows, (1, 2))
-            sums += _orders(f"v{i}_q", _power(value, 2), rows, (2,))
-        if value in cubed:
-            sums += _orders(f"v{i}_c", _power(value, 3), rows, (3,))
     return sums
 
 
@@ -261,17 +267,18 @@ def _power(value: exp.Expression, power: int) -> exp.Expression:
     return number
 
 
-def _total(name: str, value: exp.Expression | None, rows: Published) -> list[Named]:
+def counts_of(name: str, value: exp.Expression | None, rows: Published) -> list[Named]:
+    """How many rows there are, or have a value, in the orders that there are."""
     if not rows.weighted:
         return [(name, exp.Count(this=exp.Star() if value is None else value.copy()))]
     one: exp.Expression = exp.Literal.number(1)
     if value is not None:
         present = exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.Null()))
         one = exp.Case(ifs=[exp.If(this=present, true=one)], default=exp.Literal.number(0))
-    return _orders(name, one, rows, (1, 2, 3))
+    return of_orders(name, one, rows, (1, 2, 3))
 
 
-def _orders(name: str, value: exp.Expression, rows: Published, orders: Sequence[int]) -> list[Named]:
+def of_orders(name: str, value: exp.Expression, rows: Published, orders: Sequence[int]) -> list[Named]:
     """The sums of a value of some orders; of the first of them only, where rows have no weights and all are the same."""
     first, *more = orders
     ordered = [(name, _weighted(value, rows, first))]
@@ -283,7 +290,3 @@ def _weighted(value: exp.Expression, rows: Published, order: int) -> exp.Express
     for factor in rows.factors(order):
         product = exp.Mul(this=product, expression=factor.copy())
     return exp.Sum(this=product)
-
-
-def _statement(keys: list[Named], conditions: Conditions, sums: list[Named]) -> exp.Select:
-    return select(dict([*keys, *sums]), TABLE, conditions.filter, len(keys))

@@ -34,6 +34,8 @@ class Estimate:
     """The most that it can be among all rows, where some of them were suppressed."""
     least: Numbers | None = None
     """The least, where suppressed rows can make it smaller."""
+    spread: bool = False
+    """Whether its interval reaches farther than coins do, because numbers were published in steps."""
 
     @property
     def exact(self) -> bool:
@@ -53,9 +55,8 @@ class Estimate:
     def take(self, order: npt.NDArray[np.intp]) -> "Estimate":
         """The same for some rows, in that order."""
         bound, least = (None if ends is None else ends[order] for ends in (self.bound, self.least))
-        return Estimate(
-            self.name, self.value[order], self.se[order], self.low[order], self.high[order], self.method, bound, least
-        )
+        value, se, low, high = (numbers[order] for numbers in (self.value, self.se, self.low, self.high))
+        return Estimate(self.name, value, se, low, high, self.method, bound, least, self.spread)
 
 
 class Estimates(Shown):
@@ -82,7 +83,7 @@ class Estimates(Shown):
         self.notes = list(notes)
 
     def __len__(self) -> int:
-        return len(self.estimates[0].value)
+        return len(self.estimates[0].value) if self.estimates else int(self.groups.num_rows)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.to_list())

@@ -12,8 +12,8 @@ from scumble.core.domain import Domain
 from scumble.core.errors import NotEstimable, QueryError
 from scumble.engines.engine import TABLE, Engine
 from scumble.engines.expressions import count, select
+from scumble.query.model import Group, Query
 from scumble.query.normalize import conjuncts
-from scumble.query.parse import Group, Query
 
 MOST = 10_000_000
 """Combinations of the columns of a question, at most."""

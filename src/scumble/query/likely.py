@@ -31,7 +31,7 @@ from scumble.query.bootstrap import pivot_errors
 from scumble.query.compile import Question, perturbed_column
 from scumble.query.estimates import Estimate
 from scumble.query.likelihood import Likelihood, maximize
-from scumble.query.parse import Aggregate, sql_of
+from scumble.query.model import Aggregate, sql_of
 from scumble.query.reconstruct import Reconstruction, Whole
 
 Tensor = npt.NDArray[np.float64]

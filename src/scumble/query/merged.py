@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sqlglot import exp
 
 from scumble.query.middle import monotone
-from scumble.query.parse import Aggregate, Group, Query, written
+from scumble.query.model import Aggregate, Group, Query, written
 from scumble.spec.steps import shown
 
 COMPARISONS = (
@@ -38,12 +38,12 @@ def notes_of_sums(query: Query, merged: Mapping[str, Ends]) -> list[str]:
     """What a sum or an average of numbers that were put together is of."""
     notes = []
     for aggregate in query.aggregates:
-        column = monotone(aggregate.value) if aggregate.kind != "count" else None
+        column = monotone(aggregate.value) if aggregate.kind not in ("count", "distinct") else None
         if aggregate.value is not None and column is not None and column.name in merged:
             low, high = max(merged[column.name], key=lambda ends: ends[1] - ends[0])
             notes.append(
                 f"{column.name} was published with values put together, {shown(low)} stands for {shown(low)} to {shown(high)}: "
-                f"{aggregate.kind.upper()}({written(aggregate.value)}) takes each in the middle; the interval covers every place, which ± se does not count"
+                f"{aggregate.how.name.upper()}({written(aggregate.value)}) takes each in the middle; the interval covers every place, which ± se does not count"
             )
     return notes
 

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from scumble.engines.expressions import double
 from scumble.query.estimates import STEPS, Estimate, Estimates
-from scumble.query.parse import Aggregate, Group, Query
+from scumble.query.model import Aggregate, Group, Query
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,22 @@ def in_middles(query: Query, columns: Mapping[str, Spread]) -> tuple[Query, int]
 
 def at_middles(query: Query, columns: Mapping[str, Spread]) -> Query:
     """The question with its sums and averages of stepped columns at the middles of steps."""
-    return replace(query, outputs=[_at_middle(output, columns) for output in query.outputs])
+    together = query.derived is not None
+    return replace(query, outputs=[_at_middle(output, columns, together) for output in query.outputs])
 
 
-def _at_middle(output: Aggregate | Group, columns: Mapping[str, Spread]) -> Aggregate | Group:
-    if isinstance(output, Group) or output.value is None or (own := _spread(output, columns)) is None:
+def _at_middle(output: Aggregate | Group, columns: Mapping[str, Spread], together: bool) -> Aggregate | Group:
+    """An aggregate at the middles; one of several that an answer is made of whatever its expression is, so that all are of the same numbers."""
+    if isinstance(output, Group) or output.value is None or output.kind in ("count", "distinct"):
         return output
-    return replace(output, value=_shifted(output.value, own, 0.5))
+    if (own := _spread(output, columns)) is not None:
+        return replace(output, value=_shifted(output.value, own, 0.5))
+    if not together:
+        return output
+    moved = exp.paren(output.value)
+    for column in [c for c in moved.find_all(exp.Column) if c.name in columns]:
+        column.replace(exp.paren(exp.Add(this=column.copy(), expression=columns[column.name].above(column, 0.5))))
+    return replace(output, value=moved.this)
 
 
 def monotone(value: exp.Expression | None) -> exp.Column | None:
@@ -94,7 +103,7 @@ def _constant(side: exp.Expression) -> bool:
 
 def _spread(aggregate: Aggregate, columns: Mapping[str, Spread]) -> Spread | None:
     """What the numbers of the column stand for that is summed or averaged."""
-    column = monotone(aggregate.value) if aggregate.kind != "count" else None
+    column = monotone(aggregate.value) if aggregate.kind not in ("count", "distinct") else None
     return columns.get(column.name) if column is not None else None
 
 
@@ -129,4 +138,5 @@ def _widened(middle: Estimate, *ends: Estimate) -> Estimate:
         method=STEPS if middle.exact else middle.method,
         bound=np.max(most, axis=0) if most else None,
         least=np.min(least, axis=0) if least else None,
+        spread=True,
     )

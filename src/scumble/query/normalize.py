@@ -18,7 +18,7 @@ from scumble.core.domain import Categories, Domain, Grid
 from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import FALSE, TRUE, Engine
 from scumble.query.chains import operands
-from scumble.query.parse import sql_of
+from scumble.query.model import sql_of
 
 MOST_PARTS = 200
 """Different conditions on single perturbed columns, at most."""
@@ -106,21 +106,25 @@ class Conditions:
     filter: list[exp.Expression] = field(default_factory=list)
     trees: list[Node] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    listed: list[PublicAtom] | None = None
+    """The public conditions among the perturbed ones, where others than those of the trees are asked about too."""
 
     def atoms(self, column: str) -> list[SetAtom]:
         """The conditions on a perturbed column."""
-        return [a for tree in self.trees for a in _leaves(tree) if isinstance(a, SetAtom) and a.column == column]
+        return [a for tree in self.trees for a in leaves(tree) if isinstance(a, SetAtom) and a.column == column]
 
     @property
     def public_atoms(self) -> list[PublicAtom]:
         """The public conditions among the perturbed ones."""
-        public_atoms = [a for tree in self.trees for a in _leaves(tree) if isinstance(a, PublicAtom)]
+        if self.listed is not None:
+            return self.listed
+        public_atoms = [a for tree in self.trees for a in leaves(tree) if isinstance(a, PublicAtom)]
         return list({id(atom): atom for atom in public_atoms}.values())  # one may stand in several places of a tree
 
     @property
     def columns(self) -> list[str]:
         """The perturbed columns that are asked about."""
-        names = [a.column for tree in self.trees for a in _leaves(tree) if isinstance(a, SetAtom)]
+        names = [a.column for tree in self.trees for a in leaves(tree) if isinstance(a, SetAtom)]
         return list(dict.fromkeys(names))
 
 
@@ -129,7 +133,7 @@ def take_apart(where: exp.Expression | None, domains: dict[str, Domain], engine:
     conditions, asked = Conditions(), Asked()
     for part in conjuncts(where):
         if set(_columns(part)) & set(domains):
-            conditions.trees.append(_tree(part, domains, asked, conditions.notes))
+            conditions.trees.append(tree_of(part, domains, asked, conditions.notes))
         else:
             conditions.filter.append(part)
     asked.fill(engine)
@@ -142,9 +146,15 @@ def cut(
     """The cells of a column: values alike in every condition and in their retention, or each value by itself."""
     if by_value:
         return Perturbed(name, domain, np.arange(domain.size), domain.size)
+    return cut_by(name, domain, channels, [atom.states for atom in atoms])
+
+
+def cut_by(
+    name: str, domain: Domain, channels: Sequence[Channel], features: Sequence[npt.NDArray[np.generic]]
+) -> Perturbed:
+    """The cells of a column: values alike in each of some features, and in their retention."""
     cells, count = np.zeros(domain.size, dtype=np.intp), 1
-    features = [atom.states for atom in atoms] + [channel.retention for channel in channels if not channel.constant]
-    for feature in features:
+    for feature in [*features, *(channel.retention for channel in channels if not channel.constant)]:
         _, labels = np.unique(feature, return_inverse=True)
         _, cells = np.unique(cells * (int(labels.max()) + 1) + labels, return_inverse=True)
         count = int(cells.max()) + 1
@@ -161,14 +171,14 @@ def truth_table(conditions: Conditions, axes: Sequence[Perturbed]) -> npt.NDArra
         )
     result = np.ones(shape, dtype=np.bool_)
     for tree in conditions.trees:
-        result = result & _evaluate(tree, axes, publics)[0]
+        result = result & evaluate(tree, axes, publics)[0]
     return result
 
 
-def _evaluate(
+def evaluate(
     node: Node, axes: Sequence[Perturbed], publics: Sequence[PublicAtom], known: dict[int, Truth] | None = None
 ) -> Truth:
-    """Each part once, wherever it stands in the tree."""
+    """Where a condition is true and where it is false, over all axes: each part once, wherever it stands in the tree."""
     known = {} if known is None else known
     if id(node) not in known:
         known[id(node)] = _truth_of(node, axes, publics, known)
@@ -178,20 +188,20 @@ def _evaluate(
 def _truth_of(node: Node, axes: Sequence[Perturbed], publics: Sequence[PublicAtom], known: dict[int, Truth]) -> Truth:
     rank = len(axes) + len(publics)
     if isinstance(node, PublicAtom):
-        place = len(axes) + next(i for i, atom in enumerate(publics) if atom is node)
+        place = len(axes) + next(i for i, atom in enumerate(publics) if atom.condition == node.condition)
         return _along(np.array([FALSE, TRUE, 2], dtype=np.int8), place, rank)
     if isinstance(node, SetAtom):
         place = next(i for i, axis in enumerate(axes) if axis.name == node.column)
         states = np.empty(axes[place].count, dtype=np.int8)
         states[axes[place].cells] = node.states
         return _along(states, place, rank)
-    true, false = _evaluate(node.parts[0], axes, publics, known)
+    true, false = evaluate(node.parts[0], axes, publics, known)
     if node.operation == "not":
         return false, true
     if node.operation == "surely":
         return true, ~true
     for part in node.parts[1:]:
-        t, f = _evaluate(part, axes, publics, known)
+        t, f = evaluate(part, axes, publics, known)
         true, false = (true & t, false | f) if node.operation == "and" else (true | t, false & f)
     return true, false
 
@@ -202,7 +212,8 @@ def _along(states: npt.NDArray[np.int8], place: int, rank: int) -> Truth:
     return (states == TRUE).reshape(shape), (states == FALSE).reshape(shape)
 
 
-def _tree(part: exp.Expression, domains: dict[str, Domain], asked: Asked, notes: list[str]) -> Node:
+def tree_of(part: exp.Expression, domains: dict[str, Domain], asked: Asked, notes: list[str]) -> Node:
+    """A condition by AND, OR and NOT of conditions on one perturbed column each, and of public ones."""
     names = _columns(part)
     perturbed = [name for name in names if name in domains]
     if not perturbed:
@@ -211,13 +222,13 @@ def _tree(part: exp.Expression, domains: dict[str, Domain], asked: Asked, notes:
         _note_unknown(part, names[0], domains[names[0]], notes)
         return asked.atom(part, names[0], domains[names[0]])
     if isinstance(part, exp.Paren):
-        return _tree(part.this, domains, asked, notes)
+        return tree_of(part.this, domains, asked, notes)
     if isinstance(part, exp.Not):
-        return Tree("not", [_tree(part.this, domains, asked, notes)])
+        return Tree("not", [tree_of(part.this, domains, asked, notes)])
     if isinstance(part, exp.And | exp.Or):
-        inner = [_tree(p, domains, asked, notes) for p in _put_together(part, domains)]
+        inner = [tree_of(p, domains, asked, notes) for p in _put_together(part, domains)]
         return Tree("and" if isinstance(part, exp.And) else "or", inner)
-    spelt = _spelt_out(part, lambda inner: _tree(inner, domains, asked, notes))
+    spelt = _spelt_out(part, lambda inner: tree_of(inner, domains, asked, notes))
     if spelt is not None:
         return spelt
     others = ", ".join(repr(n) for n in names if n != perturbed[0])
@@ -327,9 +338,9 @@ def _columns(part: exp.Expression) -> list[str]:
     return list(dict.fromkeys(column.name for column in part.find_all(exp.Column)))
 
 
-def _leaves(node: Node) -> list[SetAtom | PublicAtom]:
+def leaves(node: Node) -> list[SetAtom | PublicAtom]:
     """Each once, although parts of a tree may stand in several places of it: by comparisons of comparisons in 2^16."""
-    leaves, left, seen = list[SetAtom | PublicAtom](), [node], set[int]()
+    atoms, left, seen = list[SetAtom | PublicAtom](), [node], set[int]()
     while left:
         part = left.pop()
         if id(part) not in seen:
@@ -337,5 +348,5 @@ def _leaves(node: Node) -> list[SetAtom | PublicAtom]:
             if isinstance(part, Tree):
                 left.extend(reversed(part.parts))
             else:
-                leaves.append(part)
-    return leaves
+                atoms.append(part)
+    return atoms

@@ -1,7 +1,6 @@
 """SQL text into a Query; what cannot be answered is refused by name, with what to do instead."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from logging import NullHandler, getLogger
 from typing import Any
 
@@ -10,78 +9,25 @@ from sqlglot import exp
 
 from scumble.core.errors import QueryError, closest, did_you_mean
 from scumble.engines.engine import TABLE
-from scumble.query.aggregates import AGGREGATES
-from scumble.query.aggregates.aggregation import Aggregation, Kind
+from scumble.query.aggregates.order import RANKS
 from scumble.query.allowed import demand_allowed
 from scumble.query.chains import shortened
+from scumble.query.columns import derived
+from scumble.query.model import (
+    BESIDE,
+    LANGUAGE,
+    Aggregate,
+    Group,
+    Order,
+    Query,
+    aggregate_of,
+    demand_names,
+    sql_of,
+    written,
+)
+from scumble.query.statistics.spelt import spell_out
 
 getLogger("sqlglot").addHandler(NullHandler())  # its warnings are for programmers
-
-LANGUAGE = "duckdb"
-"""What sqlglot calls the SQL that questions are written in, whatever engine answers them."""
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """COUNT(*), COUNT(value), SUM(value) or AVG(value), under the name of its column in the answer."""
-
-    name: str
-    how: Aggregation
-    value: exp.Expression | None
-
-    @property
-    def kind(self) -> Kind:
-        """What forms add up for it."""
-        return self.how.kind
-
-
-@dataclass(frozen=True)
-class Group:
-    """An expression that the answer has a row for each value of."""
-
-    name: str
-    expression: exp.Expression
-
-
-@dataclass(frozen=True)
-class Order:
-    """One key of ORDER BY: a column of the answer."""
-
-    name: str
-    descending: bool
-
-
-@dataclass(frozen=True)
-class Query:
-    """A question, with columns resolved."""
-
-    outputs: Sequence[Aggregate | Group]
-    groups: Sequence[Group]
-    where: exp.Expression | None
-    order: Sequence[Order]
-    limit: int | None
-    offset: int
-
-    @property
-    def aggregates(self) -> list[Aggregate]:
-        """The aggregates, in the order of the answer's columns."""
-        return [output for output in self.outputs if isinstance(output, Aggregate)]
-
-
-BESIDE = ("_se", "_low", "_high")
-"""What the names of the columns that an answer has beside each aggregate end in."""
-
-REFUSED: list[tuple[str, str, str]] = [
-    ("with_", "WITH", "ask one question at a time"),
-    ("with", "WITH", "ask one question at a time"),
-    ("joins", "JOIN", "a release is one table"),
-    ("laterals", "LATERAL", "a release is one table"),
-    ("distinct", "DISTINCT", "use GROUP BY"),
-    ("having", "HAVING", "filter the answer (to_pandas(), to_polars())"),
-    ("qualify", "QUALIFY", "filter the answer (to_pandas(), to_polars())"),
-    ("windows", "WINDOW", "work on the answer (to_pandas(), to_polars())"),
-    ("sample", "TABLESAMPLE", "ask the whole table"),
-]
 
 
 def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = BESIDE) -> Query:
@@ -89,42 +35,45 @@ def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = BESIDE) -> Q
 
     beside   what the names of the columns that an answer has beside each aggregate end in
     """
-    select = _select(sql)
+    return read(_select(sql), columns, beside)
+
+
+def read(select: exp.Select, columns: Sequence[str], beside: Sequence[str] = BESIDE) -> Query:
+    """A SELECT as a question."""
     shortened(select)
     demand_allowed(select)
     _resolve(select, columns)
+    titles = [e.alias or _title(e) for e in select.expressions]
+    spell_out(select)
+    _demand_registered(select)
     aliases = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}
     groups = [_group(e, select, aliases) for e in _group_expressions(select)]
-    outputs = [_output(e, groups) for e in select.expressions]
-    names = [output.name for output in outputs]
+    plain = [_output(e, title, groups) for e, title in zip(select.expressions, titles, strict=True)]
+    ends = (_whole(select.args.get("limit"), "LIMIT"), _whole(select.args.get("offset"), "OFFSET") or 0)
+    where = select.args.get("where")
+    condition = where.this if where else None
+    if any(select.args.get(part) for part in ("having", "qualify")) or None in plain or _ordered_apart(select):
+        return derived(select, titles, groups, condition, ends, beside)
+    outputs = [output for output in plain if output is not None]
+    demand_names(titles, [isinstance(output, Aggregate) for output in outputs], beside)
     if not any(isinstance(output, Aggregate) for output in outputs):
         raise QueryError(
             "a question asks for at least one of COUNT(*), SUM(x), AVG(x); rows of a release are in its data file"
         )
-    if len(set(names)) != len(names):
-        twice = next(n for n in names if names.count(n) > 1)
-        raise QueryError(f"two columns of the answer are called {twice!r}; name them apart with AS")
-    _refuse_clashes(outputs, beside)
-    where = select.args.get("where")
-    return Query(
-        outputs,
-        groups,
-        where.this if where else None,
-        list(_order(select, outputs)),
-        _whole(select.args.get("limit"), "LIMIT"),
-        _whole(select.args.get("offset"), "OFFSET") or 0,
-    )
+    return Query(outputs, groups, condition, list(_order(select, outputs)), *ends)
 
 
-def _refuse_clashes(outputs: Sequence[Aggregate | Group], beside: Sequence[str]) -> None:
-    """An aggregate a comes with a_se, a_low and so on; nothing else may have these names."""
-    names = {output.name for output in outputs}
-    for output in outputs:
-        for suffix in beside:
-            if isinstance(output, Aggregate) and output.name + suffix in names:
-                raise QueryError(
-                    f"the answer has a column {output.name + suffix!r} of its own, beside {output.name!r}; choose another name with AS"
-                )
+def _demand_registered(select: exp.Select) -> None:
+    """Aggregates that nobody estimates are refused by name, and so are windows that number lines outside of QUALIFY."""
+    for function in select.find_all(exp.AggFunc, exp.Window):
+        ranked = isinstance(function, exp.Window) and isinstance(function.this, RANKS)
+        if ranked and function.find_ancestor(exp.Qualify) is None:
+            raise QueryError(f"{written(function)} cannot be answered but in QUALIFY, which says which lines are shown")
+        known = ranked or isinstance(function, exp.Window | exp.RowNumber) or aggregate_of("", function) is not None
+        if not known and not isinstance(function.parent, exp.Window):
+            raise QueryError(
+                f"{written(function)} cannot be answered; there are COUNT, SUM, AVG, VAR, STDDEV, CORR, COVAR, REGR, MEDIAN and QUANTILE, and MIN, MAX, COUNT(DISTINCT x) of public columns"
+            )
 
 
 def _select(sql: str) -> exp.Select:
@@ -202,34 +151,39 @@ def _plain_name(expression: exp.Expression) -> str:
     return str(expression.name if isinstance(expression, exp.Column) else sql_of(expression))
 
 
-def _output(expression: exp.Expression, groups: Sequence[Group]) -> Aggregate | Group:
+def _output(expression: exp.Expression, title: str, groups: Sequence[Group]) -> Aggregate | Group | None:
+    """An aggregate or a group that is shown as it is; None for what is made of aggregates."""
     inner = expression.this if isinstance(expression, exp.Alias) else expression
-    if type(inner) in AGGREGATES:
-        return _aggregate(expression.alias or _default_name(inner), inner)
+    if (aggregate := aggregate_of(title, inner)) is not None:
+        return aggregate
     if isinstance(inner, exp.Star):
         raise QueryError(
             "SELECT * cannot be answered; ask for COUNT(*), SUM(x) or AVG(x); rows of a release are in its data file"
         )
-    if inner.find(exp.AggFunc):
-        raise QueryError(
-            f"{written(inner)} cannot be answered; each column is one of COUNT(*), SUM(x), AVG(x), without arithmetic around it"
-        )
+    if inner.find(exp.AggFunc, exp.Window):
+        return None
     for group in groups:
         if inner == group.expression:
             return Group(expression.alias or group.name, inner)
     raise QueryError(f"{written(inner)} is neither an aggregate nor in GROUP BY; add it to GROUP BY")
 
 
-def _aggregate(name: str, function: exp.Expression) -> Aggregate:
-    if function.find(exp.Distinct):
-        raise QueryError("DISTINCT cannot be answered: how many different values there were is not a sum over rows")
-    how = AGGREGATES[type(function)]
-    return Aggregate(name, how, how.read(function))
+def _title(expression: exp.Expression) -> str:
+    """What a column is called that has no name."""
+    inner = expression.this if isinstance(expression, exp.Filter) else expression
+    aggregate = aggregate_of("", inner)
+    name = aggregate.how.name if aggregate is not None else None
+    if name is None and isinstance(inner, exp.AggFunc):
+        name = inner.sql_name().lower()
+    inside = [column.name for column in expression.find_all(exp.Column)]
+    return _plain_name(expression) if name is None else "_".join([name, *inside])
 
 
-def _default_name(function: exp.Expression) -> str:
-    inside = [column.name for column in function.find_all(exp.Column)]
-    return "_".join([AGGREGATES[type(function)].name, *inside])
+def _ordered_apart(select: exp.Select) -> bool:
+    """Whether an answer is ordered by aggregates that it does not show."""
+    order = select.args.get("order")
+    shown = [e.this if isinstance(e, exp.Alias) else e for e in select.expressions]
+    return any(key.this not in shown and key.this.find(exp.AggFunc) for key in (order.expressions if order else ()))
 
 
 def _order(select: exp.Select, outputs: Sequence[Aggregate | Group]) -> Iterator[Order]:
@@ -257,16 +211,3 @@ def _whole(clause: Any, name: str) -> int | None:
     if not isinstance(count, exp.Literal) or not count.is_int:
         raise QueryError(f"{name} takes a whole number that is not negative")
     return int(count.name)
-
-
-def written(expression: exp.Expression) -> str:
-    """An expression as its writer would know it: names without the quotes that they do not need."""
-    plain = expression.copy()
-    for identifier in plain.find_all(exp.Identifier):
-        identifier.set("quoted", not identifier.name.isidentifier())
-    return sql_of(plain)
-
-
-def sql_of(expression: exp.Expression) -> str:
-    """An expression in the language of questions."""
-    return str(expression.sql(dialect=LANGUAGE))

@@ -11,9 +11,9 @@ from scumble.query.cells import Cells
 from scumble.query.compile import Question, perturbed_column
 from scumble.query.few import Draws
 from scumble.query.law import Tables
+from scumble.query.model import Aggregate
 from scumble.query.moments import Even, Moments, Ratio, quotient
 from scumble.query.normalize import Perturbed
-from scumble.query.parse import Aggregate
 from scumble.query.sampled import public_share, sample_of, smaller
 from scumble.query.slope import covariances, steepness
 from scumble.query.stratum import Stratum, Tensor

@@ -11,7 +11,7 @@ from scumble.query.coarse import Coarse, notes_of, numbers_in_steps
 from scumble.query.estimates import Estimates
 from scumble.query.merged import Ends, at_merged, notes_of_sums
 from scumble.query.middle import Spread, in_middles, put_together
-from scumble.query.parse import Query
+from scumble.query.model import Query
 
 
 def _unchanged(answer: Estimates) -> Estimates:

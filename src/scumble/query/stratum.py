@@ -43,6 +43,16 @@ class Stratum:
         self.channels = channels
         self._collapsed = {axis.name: axis.collapsed(channels[axis.name]) for axis in question.others}
         self.truth = truth_table(question.conditions, [*question.grouped, *question.others])
+        self._tables: dict[tuple[str, int, bool], Tensor] = {}
+
+    def dense(self, name: str, order: int, *, sampled: bool) -> Tensor:
+        """Sums by cell as a table, of all rows or of sampled ones; made once."""
+        key = (name, order, sampled)
+        if key not in self._tables:
+            sums = self.cells.numbers(name, order)
+            some = self.cells.sampled if sampled and self.cells.sampled is not None else 1.0
+            self._tables[key] = self.cells.dense(sums * some)
+        return self._tables[key]
 
     def over(self, sums: Vector) -> Tensor:
         """Sums over all rows of a public group, for each row of the answer."""
@@ -67,7 +77,7 @@ class Stratum:
                 value[:, members] = self._solve(linear)[:, members]
                 variance[:, members] = (self._solve_squares(squares) - self._solve(own))[:, members]
             except IndistinguishableValues as error:
-                raise IndistinguishableValues(error.values, self._lost()) from None
+                raise IndistinguishableValues(error.values, self.lost()) from None
         return Moments(value, variance)
 
     def classes(self, present: str | None) -> list[tuple[Flags, Flags]]:
@@ -145,7 +155,7 @@ class Stratum:
             )
         return tensor
 
-    def _lost(self) -> list[str]:
+    def lost(self) -> list[str]:
         """The values that cannot be told apart, where it is known of which column they are."""
         axes = [*self.question.grouped, *self.question.others]
         lost = next((axis for axis in axes if len(self.channels[axis.name].never_retained) > 1), None)

@@ -17,7 +17,7 @@ from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
 from scumble.mechanisms.facts import Terms
 from scumble.query.estimates import Estimate, Estimates
-from scumble.query.parse import sql_of
+from scumble.query.model import sql_of
 from scumble.release.manifest import Manifest
 from scumble.release.release import Release
 from scumble.release.verify import Check, verify

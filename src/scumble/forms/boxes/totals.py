@@ -31,8 +31,8 @@ from scumble.forms.form import Opened, demand_unbiased
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.groups import Cell, Keys, cell_columns, cell_counts, demand_counts, keys_of, named, parts_of
+from scumble.query.model import Query, sql_of
 from scumble.query.normalize import conjuncts
-from scumble.query.parse import Query, sql_of
 
 DOMAIN = "scumble_domain"
 """The table of the values of the sensitive column."""

@@ -16,7 +16,7 @@ from scumble.forms.form import Opened, demand_unbiased
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.groups import demand_counts, keys_of, line_columns, ordered
-from scumble.query.parse import Query
+from scumble.query.model import Query
 
 NOTE = (
     "the interval takes the values of a bucket as dealt at random among its rows; a condition on public columns that follow the value is estimated with a "

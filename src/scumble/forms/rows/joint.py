@@ -35,8 +35,8 @@ from scumble.query.groups import (
     ordered,
     parts_of,
 )
+from scumble.query.model import Query, sql_of
 from scumble.query.normalize import conjuncts
-from scumble.query.parse import Query, sql_of
 
 WAY_OUT = "estimate it with scumble.mechanisms.frapp.plan"
 

@@ -5,7 +5,7 @@ from typing import Any
 from scumble.forms.form import Opened
 from scumble.query.answer import answer_rows
 from scumble.query.ask import Answer
-from scumble.query.parse import Query
+from scumble.query.model import Query
 
 
 def columns(release: Opened) -> list[str]:

@@ -18,8 +18,8 @@ from scumble.forms.tuple_set.record import TupleSetRecord
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.groups import Cell, cell_columns, cell_counts, combinations, demand_counts, keys_of, named
+from scumble.query.model import Query
 from scumble.query.normalize import conjuncts
-from scumble.query.parse import Query
 
 NOTE = "the table is a set of tuples, and the estimate counts different ones"
 

@@ -17,7 +17,7 @@ from scumble.forms.tuples.suppressed import AllTuples, Span, bounds_of_average, 
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.estimates import PUBLISHED, Estimate
 from scumble.query.intervals import of_average
-from scumble.query.parse import Aggregate
+from scumble.query.model import Aggregate
 
 Bounds = tuple[Floats, Floats]
 

@@ -31,7 +31,7 @@ from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimates
 from scumble.query.groups import keys_of, line_columns
-from scumble.query.parse import Query
+from scumble.query.model import Query
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from scumble.core.errors import QueryError
 from scumble.forms.tuples.counting import CountedTuples
 from scumble.forms.tuples.statement import Summed
 from scumble.forms.tuples.suppressed import Span
+from scumble.query.model import Aggregate, written
 from scumble.query.normalize import conjuncts
-from scumble.query.parse import Aggregate, written
 
 MOST_PAIRS = 4_000_000
 """Combinations of declared values that an expression of several columns is tried with, at most."""

@@ -9,11 +9,14 @@ from sqlglot import exp
 if TYPE_CHECKING:
     from scumble.query.compile import Question
     from scumble.query.estimates import Estimate
-    from scumble.query.parse import Aggregate
+    from scumble.query.model import Aggregate
     from scumble.query.reconstruct import Whole
 
-Kind = Literal["count", "sum", "avg"]
-"""The rows that have a value, the sum of a value, or the quotient of the two: what every form can tell."""
+Kind = Literal["count", "sum", "avg", "quantile", "extreme", "distinct"]
+"""The rows that have a value, the sum of a value, or the quotient of the two, which every form can tell; and what rows tell of more than sums."""
+
+LINEAR: tuple[Kind, ...] = ("count", "sum", "avg")
+"""What every form can tell."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from scumble.query.intervals import of_average
 
 if TYPE_CHECKING:
     from scumble.query.compile import Question
-    from scumble.query.parse import Aggregate
+    from scumble.query.model import Aggregate
     from scumble.query.reconstruct import Whole
 
 

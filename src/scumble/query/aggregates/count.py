@@ -12,7 +12,7 @@ from scumble.query.moments import Moments
 
 if TYPE_CHECKING:
     from scumble.query.compile import Question
-    from scumble.query.parse import Aggregate
+    from scumble.query.model import Aggregate
     from scumble.query.reconstruct import Whole
 
 

@@ -12,7 +12,7 @@ from scumble.core.errors import InputError
 from scumble.engines.engine import TABLE
 from scumble.evaluate import Measured, Truth, Workload, measure
 from scumble.evaluate.measured import Line
-from scumble.query.parse import LANGUAGE, sql_of
+from scumble.query.model import LANGUAGE, sql_of
 from scumble.reporting.figure import figure
 from scumble.reporting.numbers import share, whole
 from scumble.reporting.plots.scatter import Point, scatter

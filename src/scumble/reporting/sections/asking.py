@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlglot.dialects import Dialect
 
 from scumble.engines.engine import TABLE
-from scumble.query.parse import LANGUAGE, sql_of
+from scumble.query.model import LANGUAGE, sql_of
 from scumble.release.readme import readme
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject

@@ -1,0 +1,89 @@
+"""Quantiles of perturbed numbers: where the estimated distribution crosses q, and the values at which a score test does not reject that it does.
+
+With S(t) the estimate of the rows of at most t less q times that of all rows, and V(t) its variance,
+
+    low  = the least t with S(t) >= -z sqrt V(t)          (below it, less than a share of q is surely too little)
+    high = the least t with S(t) > z sqrt V(t) from t on  (above it, more than q is surely below)
+
+S is a total like any other: of 1[x <= t] - q. The estimated distribution is put in order (rearranged) before it is read off.
+"""
+
+import numpy as np
+
+from scumble.core.errors import QueryError
+from scumble.query.aggregates.order import interpolated, share_of
+from scumble.query.cells import Cells
+from scumble.query.estimates import Estimate
+from scumble.query.joint import over, strata, weigh
+from scumble.query.model import written
+from scumble.query.stratum import Stratum
+from scumble.query.terms import ONE, Tensor
+from scumble.query.totals import Total, Totals
+
+ROUNDING = 1e-6
+"""A share of the rows that is the arithmetic's."""
+
+
+def quantile(total: Total, totals: Totals, cells: Cells, z: float) -> Estimate:
+    """A quantile with its interval, for every line."""
+    function = total.aggregate.function
+    assert function is not None
+    if set(total.number) - {ONE} or set(total.present) - {ONE}:
+        raise QueryError(
+            f"{written(function)} mixes public numbers with perturbed columns; ask for the quantile of one column, or for COUNT(*) in ranges"
+        )
+    values, there = total.number.get(ONE, np.zeros(())), total.present.get(ONE, np.zeros(()))
+    points = np.unique(np.broadcast_to(values, there.shape)[there > 0])
+    if not len(points):
+        points = np.zeros(1)
+    q, own = share_of(function), totals.lines[0]
+    found = []
+    for line in range(totals.lines[1].shape[1]):
+        base = there * (own == line) * totals.truth
+        tables = base[..., None] * ((values[..., None] <= points) - q)
+        found.append(
+            _crossings(tables, base[..., None], list(strata(totals, cells)), points, q, z, interpolated(function))
+        )
+    value, low, high = (np.stack([each[i] for each in found], axis=1).reshape(-1) for i in range(3))
+    se = np.where(high > low, (high - low) / (2 * z), 0.0)
+    return Estimate(total.aggregate.name, value, se, low, high, "exact" if totals.question.exact else "unbiased")
+
+
+def _crossings(
+    tables: Tensor, base: Tensor, parts: list[Stratum], points: Tensor, q: float, z: float, between: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Value, low and high for each public group."""
+    moments = [_moments(part, tables) for part in parts]
+    score, variance = (np.sum([m[i] for m in moments], axis=0) for i in (0, 1))
+    rows = np.sum([over(part, weigh(part, base), "n") for part in parts], axis=0)
+    reach = z * np.sqrt(np.maximum(variance, 0)) + ROUNDING * np.maximum(rows, 1)
+    low = points[np.argmax(score >= -reach, axis=1)]
+    surely = np.logical_and.accumulate((score > reach)[:, ::-1], axis=1)[:, ::-1]
+    high = points[np.where(surely.any(axis=1), np.argmax(surely, axis=1), len(points) - 1)]
+    value = _read_off(np.sort(score + q * rows, axis=1), rows[:, 0], points, q, between)
+    nobody = rows[:, 0] < 0.5
+    low, high = np.where(nobody, points[0], np.fmin(low, value)), np.where(nobody, points[-1], np.fmax(high, value))
+    return np.where(nobody, np.nan, value), low, high
+
+
+def _moments(part: Stratum, tables: Tensor) -> tuple[Tensor, Tensor]:
+    weights, squares = weigh(part, tables), weigh(part, tables**2)
+    variance = over(part, weights**2 - squares, "n", 2)
+    if part.cells.sampled is not None:
+        variance = variance + over(part, squares, "n", 2, sampled=True)
+    return over(part, weights, "n"), variance
+
+
+def _read_off(counts: Tensor, rows: Tensor, points: Tensor, q: float, between: bool) -> Tensor:
+    """The quantile of so many rows at or below each point, as SQL has it: between two values, or the first that reaches the share."""
+
+    def at(place: Tensor) -> Tensor:
+        reached = counts >= (place + 1 - ROUNDING * np.maximum(rows, 1))[:, None]
+        return np.asarray(points[np.where(reached.any(axis=1), np.argmax(reached, axis=1), len(points) - 1)])
+
+    if not between:
+        return at(np.maximum(np.ceil(q * rows - ROUNDING * np.maximum(rows, 1)) - 1, 0))
+    place = np.maximum(q * (rows - 1), 0)
+    below = np.floor(place + ROUNDING)
+    first, part = at(below), np.clip(place - below, 0, 1)
+    return np.asarray(first + np.where(part > ROUNDING, part, 0) * (at(below + 1) - first))

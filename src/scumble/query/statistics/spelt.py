@@ -1,0 +1,32 @@
+"""A question with FILTER and statistics spelt out by counts and sums."""
+
+from sqlglot import exp
+
+from scumble.query.aggregates import AGGREGATES
+from scumble.query.statistics import SCALES, STATISTICS
+from scumble.query.statistics.counting import filtered
+
+SCALE = "scumble scale"
+"""What the meta of an expression says of the scale on which its interval is even."""
+
+
+def spell_out(select: exp.Select) -> None:
+    """Replaces them in the SELECT list, in HAVING, QUALIFY and ORDER BY; a registered aggregate stays as it is."""
+    for part in list(select.find_all(exp.Filter)):
+        part.replace(filtered(part))
+    for kind, formula in STATISTICS.items():
+        for function in list(select.find_all(kind)) if kind not in AGGREGATES else ():
+            meant = exp.paren(formula(function))
+            meant.meta[SCALE] = SCALES.get(kind, "plain")
+            function.replace(meant if isinstance(function.parent, exp.Expression) else meant.this)
+    _unwrapped(select)
+
+
+def _unwrapped(select: exp.Select) -> None:
+    """Brackets around a whole column of the answer are of no use, and would hide that it is an aggregate."""
+    for column in list(select.expressions):
+        inner = column.this if isinstance(column, exp.Alias) else column
+        if isinstance(inner, exp.Paren):
+            bare = inner.unnest()
+            bare.meta.update(inner.meta)
+            inner.replace(bare)
