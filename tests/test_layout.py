@@ -220,7 +220,7 @@ def test_the_dialect_of_an_engine_is_named_by_itself_and_that_of_questions_once(
         for path in FILES
     }
     named = {str(path.relative_to(SOURCE)) for path, found in texts.items() if "duckdb" in found}
-    assert named == {"engines/__init__.py", "engines/duckdb/engine.py", "query/parse.py"}
+    assert named == {"engines/__init__.py", "engines/duckdb/engine.py", "query/model.py"}
     for path, found in texts.items():
         if "engines" not in path.parts:
             assert not [
