@@ -7,6 +7,8 @@ import signal
 import sys
 from types import FrameType
 
+from scumble.core.failure import flush, leave, say, sentence, stand_anywhere
+
 
 class Interrupted(BaseException):
     """Ctrl-C, or a request to end. Unlike KeyboardInterrupt it is no business of the parser of the command line."""
@@ -30,21 +32,23 @@ class Interruptions:
 
 
 def main() -> None:
-    """Runs a command and exits with its code: 0, 1 a check that fails, 2 wrong use or input, 130 interrupted, 143 asked to end."""
+    """Runs a command and exits with its code: 0, 1 a check that fails, 2 anything that went wrong, 130 interrupted, 143 asked to end."""
     interruptions = Interruptions()
     try:
         interruptions.install()
+        stand_anywhere()
         from scumble.cli import run
 
         code = run()
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has seen enough
-        code = 0
-    except BaseException as error:
-        if not interruptions.number and not isinstance(error, KeyboardInterrupt):
-            raise
-        print("scumble: interrupted; nothing half-written was left behind", file=sys.stderr)
-        code = 128 + (interruptions.number or signal.SIGINT)
+        flush()
+    except BaseException as error:  # noqa: BLE001  the last door: whatever comes here is told in a line
+        leave(1)  # what is left of it would fail once more when Python ends
+        if interruptions.number or isinstance(error, KeyboardInterrupt):
+            say("scumble: interrupted; nothing half-written was left behind")
+            code = 128 + (interruptions.number or signal.SIGINT)
+        else:
+            say(f"scumble: {sentence(error)}")
+            code = 2
     sys.exit(code)
 
 

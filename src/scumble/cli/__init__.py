@@ -1,6 +1,6 @@
 """The command line: one file a command.
 
-Exit codes: 0 done, 1 a verification that fails, 2 wrong use or input, 130 interrupted.
+Exit codes: 0 done, 1 a verification that fails, 2 wrong use or input or what the system refused, 130 interrupted.
 """
 
 import sys

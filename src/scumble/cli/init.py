@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scumble.cli.output import listed, print_card
+from scumble.cli.output import in_place_is_done, listed, print_card
 from scumble.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -33,8 +33,11 @@ def command(
 
     with progress_bar("reading the table") as progress:
         path, suggested = write_spec(table, out, listed(text), overwrite=overwrite, progress=progress)
-    print_card(_card(suggested))
-    print(f"wrote {path}: {_sentence(suggested)}read it, edit it, then: scumble publish {path} -o {path.stem}.release")
+    with in_place_is_done(path):
+        print_card(_card(suggested))
+        print(
+            f"wrote {path}: {_sentence(suggested)}read it, edit it, then: scumble publish {path} -o {path.stem}.release"
+        )
 
 
 def _sentence(suggested: list["Suggestion"]) -> str:

@@ -3,14 +3,19 @@
 import json
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
 from scumble.cli.progress import progress_bar as progress_bar
+from scumble.core.atomic import in_place
 from scumble.core.display import Card, Grid, Note, cell, plain
+from scumble.core.failure import flush, leave, say, sentence
 
 
 class Format(StrEnum):
@@ -20,9 +25,17 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Output(Console):
+    """A console that says when nobody reads it any more; rich would end the process with the code of a failed check."""
+
+    def on_broken_pipe(self) -> None:
+        """Called while the failure to write is handled."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Standard output, without guessing at numbers and paths, and without taking [brackets] in a value for a style."""
-    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 200)
+    return Output(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 200)
 
 
 def listed(names: list[str] | None) -> list[str]:
@@ -37,7 +50,22 @@ def whole_or_word(given: str | None) -> int | str | None:
 
 def print_json(result: Any) -> None:
     """A result for programs. What has no bound, or no value, is null: JSON has no numbers for it."""
-    print(json.dumps(_finite(result), indent=1, ensure_ascii=False, default=str, allow_nan=False))
+    ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    print(json.dumps(_finite(result), indent=1, ensure_ascii=ascii_only, default=str, allow_nan=False))
+
+
+@contextmanager
+def in_place_is_done(out: Path) -> Iterator[None]:
+    """Once an output has its name the command has done what it was asked. Whatever fails afterwards is told in a line, and is no failure of it."""
+    try:
+        yield
+        flush()
+    except BaseException as error:
+        if not in_place(out):
+            raise
+        if sys.stdout is sys.__stdout__:
+            leave(1)
+        say(f"scumble: {out} is in place; what is to be told about it is not whole: {sentence(error)}")
 
 
 def _finite(result: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.output import listed, print_card, whole_or_word
+from scumble.cli.output import in_place_is_done, listed, print_card, whole_or_word
 from scumble.core.errors import ParameterError, SchemaError
 
 
@@ -133,24 +133,25 @@ def command(
     )
     source, spec = choose(table, how)
     shown: list[Preview] = []
-    with progress_bar("publishing") as progress:
-        release = publish_chosen(
-            source,
-            spec,
-            out,
-            key=key,
-            id=id,
-            occurrence=occurrence,
-            seed=insecure_seed,
-            overwrite=overwrite,
-            progress=progress,
-            show=shown.append,
-        )
-    print_card(shown[0].card())
-    print(f"wrote {out}")
-    summary(release)
-    if release.manifest.view.row_by_row or release.manifest.public:
-        singling_out(release)
+    with in_place_is_done(out):
+        with progress_bar("publishing") as progress:
+            release = publish_chosen(
+                source,
+                spec,
+                out,
+                key=key,
+                id=id,
+                occurrence=occurrence,
+                seed=insecure_seed,
+                overwrite=overwrite,
+                progress=progress,
+                show=shown.append,
+            )
+        print_card(shown[0].card())
+        print(f"wrote {out}")
+        summary(release)
+        if release.manifest.view.row_by_row or release.manifest.public:
+            singling_out(release)
 
 
 def _assignment(text: str, option: str, example: str) -> tuple[str, str]:

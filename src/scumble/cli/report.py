@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from scumble.cli.output import in_place_is_done
 from scumble.cli.progress import progress_bar
 
 
@@ -36,4 +37,5 @@ def command(
     with progress_bar("report") as progress:
         path = report(release, out, raw=raw, external=external, compare=compare, overwrite=overwrite, progress=progress)
     edition = "internal edition, not for publication" if raw is not None else "external edition"
-    print(f"{path}: {edition}, {path.stat().st_size / 1000:,.0f} kB, one file that loads nothing")
+    with in_place_is_done(path):
+        print(f"{path}: {edition}, {path.stat().st_size / 1000:,.0f} kB, one file that loads nothing")
