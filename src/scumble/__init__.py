@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from scumble.api import init, open, plan, publish
+    from scumble.api import init, ledger, open, plan, publish
     from scumble.auditing import audit
     from scumble.core.channel import Channel
     from scumble.core.design import Design
@@ -32,6 +32,7 @@ _HOMES = {
     "audit": "scumble.auditing",
     "compare": "scumble.evaluate",
     "init": "scumble.api",
+    "ledger": "scumble.api",
     "open": "scumble.api",
     "plan": "scumble.api",
     "publish": "scumble.api",
@@ -53,6 +54,7 @@ __all__ = [
     "audit",
     "compare",
     "init",
+    "ledger",
     "open",
     "plan",
     "publish",

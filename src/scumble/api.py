@@ -18,6 +18,7 @@ from scumble.spec.spec import Spec
 if TYPE_CHECKING:
     from scumble.engines import Choice
     from scumble.evaluate.forecast import Forecast
+    from scumble.publishing.entries import Book
     from scumble.publishing.preview import Show
     from scumble.publishing.row_pipeline import CoinSource
 
@@ -49,6 +50,9 @@ def publish(
     rows_per_person: int | str | None = None,
     persons: str | None = None,
     fresh: Any = None,
+    ledger: str | Path | None = None,
+    again: bool = False,
+    budget: Any = None,
     seed: int | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -77,6 +81,9 @@ def publish(
     persons     "one row each": your word that each person is one row, where no column shows it
     fresh       with a key, for values that change: the response by key is memoised, and published as it is with this probability, else
                 replaced anew; the privacy target is then that of all releases together
+    ledger      the file that says what was published of whom; beside the key file when absent, and never in a release
+    again       publish also where the ledger objects, and say what all releases of these people tell together
+    budget      the epsilon of all releases of the same people together that is not passed; the spec's when absent
     seed        INSECURE repeatable coins, for tests; the manifest will say so
     overwrite   replace a release that has this name, once the new one is whole; a folder with anything else in it is kept
     progress    called as progress(done, of) while rows are read and written; of is None where nobody knows how many there are
@@ -109,7 +116,18 @@ def publish(
     )
     source, spec = choose(table, how)
     return publish_chosen(
-        source, spec, out, key=key, id=id, occurrence=occurrence, seed=seed, overwrite=overwrite, progress=progress
+        source,
+        spec,
+        out,
+        key=key,
+        id=id,
+        occurrence=occurrence,
+        ledger=ledger,
+        again=again,
+        budget=budget,
+        seed=seed,
+        overwrite=overwrite,
+        progress=progress,
     )
 
 
@@ -121,18 +139,31 @@ def publish_chosen(
     key: Any = None,
     id: str | None = None,
     occurrence: str | None = None,
+    ledger: str | Path | None = None,
+    again: bool = False,
+    budget: Any = None,
     seed: int | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
     show: "Show" = lambda preview: None,
 ) -> Release:
     """Publishes a table by a spec that says what becomes of every column."""
+    from scumble.publishing.account import Wanted
     from scumble.publishing.publish import publish_table  # opening and asking need none of it
 
+    wanted = Wanted.of(ledger, key, again, spec.budget if budget is None else budget)
     coin_source = _coin_source(key, id, occurrence, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
     plan = publish_table(
-        source, spec, folder, coin_source, overwrite=overwrite, progress=progress, durable=out is not None, show=show
+        source,
+        spec,
+        folder,
+        coin_source,
+        overwrite=overwrite,
+        progress=progress,
+        durable=out is not None,
+        show=show,
+        wanted=wanted,
     )
     for warning in plan.warnings:
         warnings.warn(warning, stacklevel=3)
@@ -169,6 +200,13 @@ def init(
     listed = [text] if isinstance(text, str) else list(text)
     path, _ = write_spec(Path(table), None if out is None else Path(out), listed, overwrite=overwrite)
     return path
+
+
+def ledger(path: str | Path) -> "Book":
+    """What a publisher's ledger says: what was published of how many people, and what it comes to together."""
+    from scumble.publishing.ledger import read_ledger
+
+    return read_ledger(path)
 
 
 def open(

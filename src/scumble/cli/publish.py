@@ -90,6 +90,16 @@ def command(
             help="With --key, for values that change: how probably the memoised response is published as it is."
         ),
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="What was published of whom; beside the key when absent. It is never in a release."),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Publish also where the ledger objects, and say what all releases tell.")
+    ] = False,
+    budget: Annotated[
+        str | None, typer.Option(help="The epsilon that all releases of the same people together may come to.")
+    ] = None,
     insecure_seed: Annotated[
         int | None, typer.Option(help="INSECURE: repeatable coins, for tests; the manifest will say so.")
     ] = None,
@@ -142,6 +152,9 @@ def command(
                 key=key,
                 id=id,
                 occurrence=occurrence,
+                ledger=ledger,
+                again=again,
+                budget=budget,
                 seed=insecure_seed,
                 overwrite=overwrite,
                 progress=progress,

@@ -7,6 +7,7 @@ ScumbleError
 │   │   ├── NotOnGrid     numbers that are none, counted
 │   │   └── UndecidedColumns  columns without a role, a line for each
 │   ├── TableError        a table that cannot be read
+│   ├── LedgerError       what was published before does not allow it, or a ledger that cannot be read
 │   ├── ReleaseError      a folder that is not a release, or cannot be asked
 │   │   └── ChangedRelease  a release that is no longer the one that was written
 │   └── QueryError        a question that is not understood
@@ -63,6 +64,10 @@ class UndecidedColumns(SchemaError):  # noqa: N818  what they are
 
 class TableError(InputError):
     """A table that cannot be read."""
+
+
+class LedgerError(InputError):
+    """What was published before does not allow it, or a ledger that cannot be read."""
 
 
 class ReleaseError(InputError):

@@ -1,6 +1,6 @@
 """What the publisher sees before a row is published: the roles, and whose rows they are. It is for the publisher's eyes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scumble.core.display import Card, Grid, Note, Shown
@@ -14,6 +14,8 @@ class Preview(Shown):
 
     spec: Spec
     persons: Persons
+    ledger: Sequence[str] = ()
+    """What a ledger says of it."""
 
     def card(self) -> Card:
         """Which columns have which role, and whose rows they are, on one screen."""
@@ -25,7 +27,7 @@ class Preview(Shown):
         }
         rows = [(role, f"{len(names)}", ", ".join(names) or "none") for role, names in named.items()]
         grid = Grid(("role", "columns", "names"), rows, (0, 2))
-        return Card("roles", [grid, Note(f"persons: {self.persons.words}")])
+        return Card("roles", [grid, *(Note(line) for line in (f"persons: {self.persons.words}", *self.ledger))])
 
 
 Show = Callable[[Preview], None]

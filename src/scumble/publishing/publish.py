@@ -5,6 +5,7 @@
 The release is written into a folder aside and renamed at the end: it is whole or it is not there.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,12 +17,15 @@ from scumble import __version__
 from scumble.core.arrow_types import published_type
 from scumble.core.atomic import whole_folder
 from scumble.core.domain import Domain, count_gaps
-from scumble.core.errors import InternalError, NotOnGrid, ParameterError, SchemaError, TableError
+from scumble.core.errors import InternalError, NotOnGrid, SchemaError, TableError
 from scumble.core.progress import Progress
 from scumble.engines.duckdb.connection import spilling_into
-from scumble.mechanisms import find_mechanism, names
+from scumble.mechanisms import find_mechanism
+from scumble.mechanisms.facts import Terms
 from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
+from scumble.publishing.account import NO_LEDGER, NONE, Wanted, account, ledger_of
+from scumble.publishing.demands import demand_declared, demanded
 from scumble.publishing.encode import used_places
 from scumble.publishing.keyed import KeyedCoins
 from scumble.publishing.persons import demand_left, persons_of
@@ -32,7 +36,7 @@ from scumble.publishing.rows import keyed_coins
 from scumble.publishing.staged import planned
 from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
-from scumble.release.persons import under_persons
+from scumble.release.persons import PersonsRecord, under_persons
 from scumble.release.readme import readme
 from scumble.release.records import Randomness, StreamRecord
 from scumble.release.replace import demand_free, former_files
@@ -110,13 +114,14 @@ def publish_table(
     progress: Progress | None = None,
     durable: bool = True,
     show: Show = lambda preview: None,
+    wanted: Wanted = NO_LEDGER,
 ) -> Plan:
     """Publishes a table into the folder `out` and returns the plan that it followed; `durable` if it is to outlive the machine's next fall.
 
     show   called with what was decided and counted, before a row is published
     """
     try:
-        return _publish(table, spec, out, coin_source, overwrite, progress, durable, show)
+        return _publish(table, spec, out, coin_source, overwrite, progress, durable, show, wanted)
     except NotOnGrid as found:  # in one batch of rows: say how many there are in all
         raise count_gaps((batch.column(0) for batch in table.batches([found.column])), found.column) from None
 
@@ -130,72 +135,56 @@ def _publish(
     progress: Progress | None,
     durable: bool,
     show: Show,
+    wanted: Wanted,
 ) -> Plan:
     chosen = find_mechanism(spec.mechanism)
     spec = decided(spec, table)
     demand_free(out, overwrite, table.files, table.folder if isinstance(table, ParquetSource) else None)
-    _demand_keyed(chosen, coin_source)
-    if spec.fresh is not None and coin_source.key is None:
-        raise ParameterError("fresh coins over a memoised response need a key that this comes from; give key and id")
-    if isinstance(spec.rows_per_person, int) and coin_source.key is not None:
-        raise ParameterError(
-            "rows_per_person draws other rows of a person in each release, so that coins by key are of other rows; choose the rows before publishing"
-        )
-    _demand_attributes(spec)
+    coin_source = demanded(spec, chosen, coin_source, wanted.named)
     former = former_files if overwrite else None
-    with whole_folder(out, former, durable=durable) as folder, spilling_into(folder.parent):
-        persons = persons_of(table, spec, coin_source.entropy)
-        table = persons.table
-        counts = profile(table, spec)
-        if coin_source.key is not None and counts.from_data:
-            raise ParameterError(
-                f"coins by key need a declared domain for {counts.from_data[0]!r}: one that follows the data changes with it, and then the coins are fresh"
-            )
-        plan = planned(chosen, counts, spec)
-        demand_left(persons, spec, plan.terms)
-        show(Preview(spec, persons))
-        terms = under_persons(
-            plan.terms if coin_source.key is None else under_key(plan.terms, plan.strata), persons.record
-        )
-        job = Job(table, spec, counts, plan, coin_source, folder, progress or (lambda done, of: None))
-        written = chosen.publish(job)
-        manifest = Manifest(
-            software=f"scumble {__version__}",
-            mechanism=plan.mechanism,
-            rows=written.rows,
-            columns=written.columns,
-            **records_of(terms),
-            persons=persons.record,
-            randomness=_randomness(coin_source, keyed_coins(plan, counts, spec, coin_source)),
-            files=written.files,
-            form=written.form,
-            order="sorted" if chosen.traits.sorted_rows else "shuffled",
-        )
-        _demand_derived(manifest)
-        (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
-        whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *written.files]})
-        (folder / NAME).write_text(whole.text(), encoding="utf-8")
+    with ledger_of(wanted, coin_source, out) as ledger:
+        with whole_folder(out, former, durable=durable) as folder, spilling_into(folder.parent):
+            persons = persons_of(table, spec, coin_source.entropy)
+            table = persons.table
+            counts = profile(table, spec)
+            demand_declared(counts, coin_source)
+            plan = planned(chosen, counts, spec)
+            demand_left(persons, spec, plan.terms)
+            terms = under_key(plan.terms, plan.strata) if coin_source.by_key else plan.terms
+            terms = under_persons(terms, persons.record)
+            keyed = keyed_coins(plan, counts, spec, coin_source)
+            book = ledger and account(ledger, wanted, table, plan, terms, coin_source, keyed, out)
+            show(Preview(spec, persons, book.lines if book else [NONE]))
+            job = Job(table, spec, counts, plan, coin_source, folder, progress or (lambda done, of: None))
+            manifest = _write(job, chosen, persons.record, terms, _randomness(coin_source, keyed))
+            if book:
+                book.pending(manifest)
+        if book:
+            book.confirm()
+            plan = replace(plan, warnings=[*plan.warnings, *book.accepted])
     return plan
 
 
-def _demand_keyed(chosen: Mechanism[Any], coin_source: CoinSource) -> None:
-    """A keyed coin belongs to a row: where coins belong to groups, tuples or the whole table, another row changes them all."""
-    if coin_source.key is not None and not chosen.traits.keyed_coins:
-        able = [name for name in names() if find_mechanism(name).traits.keyed_coins]
-        raise ParameterError(
-            f"coins by key are for {' and '.join(able)}; those of {chosen.name} belong to no single row, so that another row changes them all"
-        )
-
-
-def _demand_attributes(spec: Spec) -> None:
-    """Two columns of one attribute would have the same coins, so that published values that differ prove that the true ones do."""
-    owners: dict[str, str] = {}
-    for name in spec.sensitive:
-        attribute = spec.columns[name].attribute or name
-        if (first := owners.setdefault(attribute, name)) != name:
-            raise SchemaError(
-                f"the columns {first!r} and {name!r} have one attribute, {attribute!r}, and would have the same coins; give each its own"
-            )
+def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Terms, randomness: Randomness) -> Manifest:
+    """The files of a release, its manifest the last of them."""
+    folder, written = job.folder, chosen.publish(job)
+    manifest = Manifest(
+        software=f"scumble {__version__}",
+        mechanism=job.plan.mechanism,
+        rows=written.rows,
+        columns=written.columns,
+        **records_of(terms),
+        persons=persons,
+        randomness=randomness,
+        files=written.files,
+        form=written.form,
+        order="sorted" if chosen.traits.sorted_rows else "shuffled",
+    )
+    _demand_derived(manifest)
+    (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
+    whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *written.files]})
+    (folder / NAME).write_text(whole.text(), encoding="utf-8")
+    return whole
 
 
 def _demand_derived(manifest: Manifest) -> None:

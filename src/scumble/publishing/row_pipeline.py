@@ -52,6 +52,11 @@ class CoinSource:
     """Whether coins come from the key, where there is one; else it is for the ledger alone."""
 
     @property
+    def by_key(self) -> bool:
+        """Whether coins come from a key."""
+        return self.key is not None and self.keyed
+
+    @property
     def reading(self) -> list[str]:
         """The columns that the coins depend on beside the sensitive ones."""
         return [name for name in (self.id, self.occurrence) if name is not None] if self.keyed else []

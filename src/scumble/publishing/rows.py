@@ -16,7 +16,7 @@ def publish_rows(job: Job) -> Written:
 
 def keyed_coins(plan: Plan, profile: Profile, spec: Spec, source: CoinSource) -> dict[str, KeyedCoins]:
     """The coins of each sensitive column by the key, where they come from one."""
-    if source.key is None or not source.keyed:
+    if source.key is None or not source.by_key:
         return {}
     several = source.occurrence is not None
     return {

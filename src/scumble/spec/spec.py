@@ -238,6 +238,8 @@ class Spec(Model):
 
     fresh: Number | None = None
     """With a key: how probably the memoised response is published as it is; else it is replaced anew in each release."""
+    budget: Number | None = None
+    """With a ledger: the epsilon of all releases of the same people together that is not passed."""
     rest: Literal["drop"] | None = None
     """What becomes of the columns that nobody decided: left out, or, when absent, a refusal."""
 
