@@ -244,7 +244,7 @@ def _of_budget(before: Sequence[Entry], entry: Entry, total: Loss, budget: float
         if total.epsilon is not None and total.epsilon <= budget * (1 + 1e-9):
             return []
         return [f"the budget is epsilon = {budget:g}, and all releases of these people together come to {total.words}"]
-    new = {look.commitment for look in entry.looks} - {look.commitment for e in before for look in e.looks}
-    if before and new - {None}:
+    new = [look for look in entry.looks if look.commitment and not any(_known(look, earlier) for earlier in before)]
+    if before and new:
         return ["these people were published before, and what is new adds to that, with no budget declared"]
     return []
