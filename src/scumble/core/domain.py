@@ -144,6 +144,8 @@ class Grid(Domain):
     high: str
     step: str
     type: pa.DataType
+    exact: bool = False
+    """Whether every value is a point, so that one between two is refused and none is rounded."""
 
     def __post_init__(self) -> None:
         try:
@@ -183,6 +185,17 @@ class Grid(Domain):
                 f"a column of type {self.type} cannot hold all points of a grid {low} .. {high} by {step}; "
                 "give the column a wider type, or narrow the grid"
             )
+
+    @property
+    def reach(self) -> Decimal:
+        """How far a value of the column's type lies from its point at most; 0 where every value is a point."""
+        if self.exact:
+            return Decimal(0)
+        step = Decimal(str(self.step))
+        if pa.types.is_integer(self.type) or pa.types.is_decimal(self.type):
+            unit = Decimal(1).scaleb(-self.type.scale if pa.types.is_decimal(self.type) else 0)
+            return (step / unit // 2) * unit
+        return step / 2
 
     @property
     def roomy(self) -> bool:
@@ -232,7 +245,20 @@ class Grid(Domain):
             raise SchemaError(
                 f"column {name!r} has values outside its grid {self.low} .. {self.high}: {shown}; widen the grid"
             )
+        if self.exact:
+            self._refuse_between(x, places, name)
         return np.asarray(places.astype(self.code_type))
+
+    def _refuse_between(self, x: npt.NDArray[np.float64], places: npt.NDArray[np.float64], name: str) -> None:
+        """Refuses values between two points, where the publisher said that there are none."""
+        points = np.asarray(self.values.cast(pa.float64(), safe=False))[places.astype(np.int64)]
+        between = x != points
+        if between.any():
+            shown = _shown(np.unique(x[between]).tolist())
+            raise SchemaError(
+                f"column {name!r} has values between the points of its grid, which on_grid says it has not: {shown}; "
+                "narrow the step, or leave on_grid out, and they are rounded"
+            )
 
 
 def count_gaps(columns: Iterable[pa.Array], name: str) -> NotOnGrid:

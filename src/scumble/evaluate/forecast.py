@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sqlglot import exp
 
 from scumble.core.channel import Channel
 from scumble.core.display import Card, Shown
@@ -31,7 +32,7 @@ from scumble.privacy.reconstructability import condition_number, rows_needed
 from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
 from scumble.publishing.assumed_target import assumed
-from scumble.publishing.expected_rows import Rows
+from scumble.publishing.expected_rows import Rows, reaches
 from scumble.publishing.persons import Persons, demand_left, persons_of
 from scumble.publishing.publish import profile, value_counts
 from scumble.publishing.roles import decided
@@ -45,6 +46,7 @@ from scumble.query.gated import gated
 from scumble.query.model import Query
 from scumble.query.of_totals import Asked
 from scumble.query.orders import exact_orders
+from scumble.query.parse import parse
 from scumble.query.reconstruct import Whole
 from scumble.query.rewrites import Recoding
 from scumble.query.totals import compile_totals
@@ -120,6 +122,9 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     answers = [
         (sql, gated(sql, tables, partial(ask, sql, published.columns, recoding, answer_to))) for sql in questions
     ]
+    if recoding.reaches and questions:
+        as_it_is = Truth.of_domains(table, spec, {})
+        answers = [(sql, _of_table(sql, estimates, as_it_is, recoding)) for sql, estimates in answers]
     outlooks = [
         _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
         for name, n in counts.items()
@@ -144,11 +149,27 @@ def _to_persons(plan: Plan, persons: Persons, spec: Spec) -> Plan:
     )
 
 
+def _of_table(sql: str, answer: Estimates, as_it_is: Truth, recoding: Recoding) -> Estimates:
+    """The answer with the truth of the table in the place of that of rounded numbers; groups of changed values have none of the table's."""
+    query = parse(sql, as_it_is.table.column_names)
+    changed = {*recoding.reaches, *recoding.merged}
+    if any(column.name in changed for group in query.groups for column in group.expression.find_all(exp.Column)):
+        return answer
+    truths = as_it_is.answer(sql)
+    names = answer.groups.schema.names
+    keys = [tuple(line[name] for name in names) for line in answer.groups.to_pylist()] if names else [()]
+    nobody = [0.0 if one.kind == "count" else math.nan for one in query.aggregates]
+    numbers = [truths[key][1] if key in truths else nobody for key in keys]
+    true = np.array(numbers, dtype=np.float64).reshape(len(keys), len(answer.estimates))
+    kept = [replace(e, value=true[:, place]) for place, e in enumerate(answer.estimates)]
+    return Estimates(answer.columns, answer.groups, kept, answer.level, answer.notes)
+
+
 def _whole(table: Source, spec: Spec, counts: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
     published = Published(spec.published, counts.domains, plan.channels)
     truth = Truth.of_domains(table, spec, counts.domains)
-    return truth.table, published, Recoding(truth.coarse)
+    return truth.table, published, Recoding(truth.coarse, reaches=reaches(counts.domains))
 
 
 def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -150,7 +150,9 @@ def _domain_fields(domain: Any, from_data: bool) -> dict[str, Any]:
     if domain is None:
         return {"from_data": from_data}
     if isinstance(domain, ColumnSpec):
-        return domain.model_dump(include={"values", "missing", "low", "high", "step", "from_data"}, exclude_none=True)
+        return domain.model_dump(
+            include={"values", "missing", "low", "high", "step", "on_grid", "from_data"}, exclude_none=True
+        )
     if isinstance(domain, Mapping):
         return {k: str(v) for k, v in domain.items()}
     return {"values": list(domain)}

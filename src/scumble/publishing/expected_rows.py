@@ -1,8 +1,11 @@
 """The rows of a release to come: what forecasts ask before a coin is flipped."""
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 
 from scumble.core.arrow_types import published_type
+from scumble.core.domain import Domain, Grid
 from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
 from scumble.query.rewrites import Recoding
@@ -12,6 +15,12 @@ from scumble.spec.spec import Spec
 
 Rows = tuple[pa.Table, Published, Recoding]
 """The rows to be published, before their coins, what will be known of the release, and what becomes of values before they are published."""
+
+
+def reaches(domains: Mapping[str, Domain]) -> dict[str, float]:
+    """How far numbers will be moved, of the columns where they will be rounded to a grid."""
+    grids = {name: domain for name, domain in domains.items() if isinstance(domain, Grid)}
+    return {name: float(grid.reach) for name, grid in grids.items() if grid.reach > 0}
 
 
 def coarse_columns(table: Source, spec: Spec) -> dict[str, Coarse]:

@@ -14,6 +14,7 @@ from scumble.query.estimates import Estimates
 from scumble.query.model import BESIDE, Query, Window
 from scumble.query.parse import parse
 from scumble.query.rewrites import Recoding, rewritten
+from scumble.query.rounding import hull
 
 Lines = npt.NDArray[np.intp]
 """Places of lines of an answer."""
@@ -50,7 +51,8 @@ def _answered(query: Query, recoding: Recoding, answer: Callable[[Query], Answer
     """The answer to one SELECT."""
     asked = rewritten(query, recoding)
     form = answer(asked.query)
-    whole, notes = asked.undo(form.estimates), list(asked.notes)
+    others = [asked.undo(answer(variant).estimates) for variant in asked.variants]
+    whole, notes = hull(asked.undo(form.estimates), others), list(asked.notes)
     if query.derived is not None:
         from scumble.query.derive import derive, without_hidden
         from scumble.query.lines import kept

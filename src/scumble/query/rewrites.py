@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scumble.query import rounding
 from scumble.query.coarse import Coarse, notes_of, numbers_in_steps
 from scumble.query.estimates import Estimates
 from scumble.query.merged import Ends, at_merged, notes_of_sums
@@ -28,6 +29,8 @@ class Recoding:
     """Columns of which values were put together: what a value is published as."""
     ends: Mapping[str, Ends] = field(default_factory=dict)
     """Those of them that have numbers: which ones a published number stands for."""
+    reaches: rounding.Reaches = field(default_factory=dict)
+    """Perturbed columns whose numbers were put on the nearest point of a grid, and how far at most."""
 
     @property
     def spreads(self) -> dict[str, Spread]:
@@ -46,6 +49,8 @@ class Rewritten:
     query: Query
     notes: list[str] = field(default_factory=list)
     undo: Callable[[Estimates], Estimates] = _unchanged
+    variants: list[Query] = field(default_factory=list)
+    """The question as values may make it that are not known; intervals hold the answers to all of them."""
 
 
 def coarsened(query: Query, recoding: Recoding) -> Rewritten:
@@ -65,7 +70,17 @@ def rounded(query: Query, recoding: Recoding) -> Rewritten:
     return Rewritten(changed, undo=lambda answer: put_together(answer, ends)) if ends else Rewritten(query)
 
 
-RULES: tuple[Callable[[Query, Recoding], Rewritten], ...] = (coarsened, merged, rounded)
+def on_grid(query: Query, recoding: Recoding) -> Rewritten:
+    """Numbers that were rounded: sums reach as far as they may, conditions are asked as they surely hold and as they may.
+
+    It is the last rule: no other sees its variants.
+    """
+    notes = rounding.notes_of(query, recoding.reaches)
+    changed, undo = rounding.with_rows(query, recoding.reaches)
+    return Rewritten(changed, notes, undo, rounding.variants(changed, recoding.reaches))
+
+
+RULES: tuple[Callable[[Query, Recoding], Rewritten], ...] = (coarsened, merged, rounded, on_grid)
 
 
 def rewritten(query: Query, recoding: Recoding) -> Rewritten:

@@ -71,6 +71,9 @@ def merged(manifest: Manifest) -> list[Items]:
 
 def published(column: ColumnRecord) -> str:
     """In a few words, how a column was published."""
+    if column.rounded is not None:
+        plain = published(column.model_copy(update={"rounded": None}))
+        return f"{plain}; rounded to its grid before, by up to {column.rounded} either way"
     if column.records:
         kept = np.concatenate([np.atleast_1d(record.retain) for record in column.records])
         share = f"{kept[0]:.4g}" if kept.min() == kept.max() else f"{kept.min():.4g} to {kept.max():.4g}"

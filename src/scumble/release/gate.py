@@ -3,10 +3,12 @@
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from scumble.core.domain import Grid
 from scumble.core.errors import ReleaseError
 
 if TYPE_CHECKING:
     from scumble.release.manifest import Manifest
+    from scumble.release.records import ColumnRecord
 
 AGAIN = "get the release again from its publisher"
 Scalar = str | int | float | bool | None
@@ -55,9 +57,30 @@ def demand_recoding(manifest: "Manifest") -> None:
             raise ReleaseError(
                 f"the manifest's column {column.name!r} has merged values, which it cannot have; {AGAIN}"
             )
+        _demand_rounding(column)
         for record in column.merged or ():
             if not all(isinstance(value, Scalar) for value in (record.published, *record.values)):
                 raise ReleaseError(f"the manifest's column {column.name!r} has merged values that are none; {AGAIN}")
+
+
+def _demand_rounding(column: "ColumnRecord") -> None:
+    """Numbers are rounded to a grid, by half of its step at most; a claim of less would make intervals too short."""
+    if column.rounded is None:
+        return
+    domain = column.domain.domain(column.type) if column.domain is not None else None
+    own = isinstance(domain, Grid) and column.rounded == str(domain.reach)
+    counted = column.role in ("counted", "tuple", "apart") and domain is None and _positive(column.rounded)
+    if not own and not counted:
+        raise ReleaseError(
+            f"the manifest's column {column.name!r} was rounded by {column.rounded[:40]!r}, which its grid does not do; {AGAIN}"
+        )
+
+
+def _positive(text: str) -> bool:
+    try:
+        return 0 < float(text) < float("inf")
+    except ValueError:
+        return False
 
 
 def demand_roles(manifest: "Manifest") -> None:

@@ -60,7 +60,12 @@ def _line(column: ColumnRecord) -> str:
 def _channel(column: ColumnRecord, joint: Sequence[str]) -> str:
     assert column.domain is not None
     domain = column.domain.domain(column.type)
-    head = f"## How {code(column.name)} was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.\n\n"
+    rounded = (
+        f" The table's own numbers were put on the nearest of these first, which moves them by up to {column.rounded} either way."
+        if column.rounded
+        else ""
+    )
+    head = f"## How {code(column.name)} was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.{rounded}\n\n"
     if column.records[0].replace == "published":
         return head + (
             f"Each row's value was kept with probability p = {column.records[0].retain!r}; the others were replaced by values of the same column, "

@@ -172,6 +172,8 @@ class ColumnRecord(Model):
     """One for each stratum, where there are several."""
     merged: list[MergedRecord] | None = None
     """The values of the table that a published value stands for, where some of a public column were put together."""
+    rounded: str | None = None
+    """How far a number of the table lies at most from the published point of its grid, which is the nearest one; decimal text."""
     of: str | None = None
     """The column of the table that this one is the low or the high end of, where rows stand for groups."""
 

@@ -143,6 +143,7 @@ class Release(Shown):
             self.coarse,
             {name: partial(representative, records) for name, records in merged.items()},
             {name: ends for name, records in merged.items() if (ends := number_ends(records))},
+            {c.of or c.name: float(c.rounded) for c in self.manifest.columns if c.rounded is not None},
         )
 
     def counted_files(self, name: str) -> list[Path]:

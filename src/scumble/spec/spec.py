@@ -156,6 +156,9 @@ class ColumnSpec(Model):
     low: Number | None = Field(None, description="a domain of numbers: the first")
     high: Number | None = Field(None, description="the last")
     step: Number = Field(1, description="the distance between two")
+    on_grid: bool = Field(
+        False, description="every number is a point of the grid; another one is refused, where it else would be rounded"
+    )
     from_data: bool = Field(
         False, description="the domain was, or is to be, taken from the data; the manifest will say so"
     )
@@ -176,6 +179,8 @@ class ColumnSpec(Model):
             raise ValueError(f"an attribute is what coins belong to, and a column that is {self.role} has none")
         if (self.low is None) != (self.high is None):
             raise ValueError("low and high go together")
+        if self.on_grid and self.low is None:
+            raise ValueError("on_grid is for a domain of numbers: low, high and step")
         if self.values is not None and self.low is not None:
             raise ValueError("a domain is a list of values or a grid, not both")
         return self
@@ -195,7 +200,7 @@ class ColumnSpec(Model):
     def domain(self, name: str, kind: pa.DataType) -> Domain:
         """The declared domain of a column of that Arrow type."""
         if self.low is not None:
-            return Grid(str(self.low), str(self.high), str(self.step), kind)
+            return Grid(str(self.low), str(self.high), str(self.step), kind, self.on_grid)
         listed = list(self.values or ())
         if self.missing and None not in listed:
             listed.append(None)

@@ -159,6 +159,8 @@ def _grid(seen: Seen) -> Iterator[str]:
     step = _nice((seen.high - seen.low) / POINTS)
     step = max(1, round(step)) if pa.types.is_integer(seen.kind) else step
     low, high = math.floor(seen.low / step), math.ceil(seen.high / step)
+    if not (pa.types.is_integer(seen.kind) and step == 1):
+        yield "# Numbers are rounded to this grid, which changes them: intervals reach half a step further. on_grid = true refuses numbers between."
     yield f'low = "{low * step:.12g}"'
     yield f'high = "{high * step:.12g}"'
     yield f'step = "{step:.12g}"'
