@@ -190,7 +190,7 @@ def init(
 ) -> Path:
     """Writes a spec (TOML) with a role and a domain suggested for each column, to be read and edited, and returns its path.
 
-    table      a path: CSV, Parquet, or a folder of Parquet
+    table      a path or the address of a table in a database, as publish takes it
     out        the file to write; beside the table when absent
     text       columns of a CSV file to read as text, whatever they look like
     overwrite  replace a spec that exists
@@ -198,7 +198,7 @@ def init(
     from scumble.spec.first_spec import write_spec
 
     listed = [text] if isinstance(text, str) else list(text)
-    path, _ = write_spec(Path(table), None if out is None else Path(out), listed, overwrite=overwrite)
+    path, _ = write_spec(table, None if out is None else Path(out), listed, overwrite=overwrite)
     return path
 
 

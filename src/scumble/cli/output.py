@@ -17,6 +17,11 @@ from scumble.core.atomic import in_place
 from scumble.core.display import Card, Grid, Note, cell, plain
 from scumble.core.failure import flush, leave, say, sentence
 
+TABLES = (
+    ".csv, .parquet, a folder of .parquet, .jsonl, .xlsx, .dta, .sav, or the URL of a table in PostgreSQL or SQLite"
+)
+"""What a table may be, for the help of commands."""
+
 
 class Format(StrEnum):
     """How a result is printed."""

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.output import in_place_is_done, listed, print_card, whole_or_word
+from scumble.cli.output import TABLES, in_place_is_done, listed, print_card, whole_or_word
 from scumble.core.errors import ParameterError, SchemaError
 
 
 def command(
     table: Annotated[
-        Path,
-        typer.Argument(help="A spec (.toml), or a table: .csv, .parquet, a folder of .parquet.", show_default=False),
+        str,
+        typer.Argument(help=f"A spec (.toml), or a table: {TABLES}.", show_default=False),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.", show_default=False)],
     sensitive: Annotated[
@@ -113,8 +113,9 @@ def command(
     from scumble.cli.shown import singling_out, summary
     from scumble.publishing.arguments import Arguments, choose
     from scumble.publishing.preview import Preview
+    from scumble.sources.address import is_url
 
-    beside = {} if table.suffix == ".toml" else _spec_beside(table)
+    beside = {} if is_url(table) or table.endswith(".toml") else _spec_beside(table)
     named = [*listed(sensitive), *listed(public), *listed(drop), id or "", occurrence or "", person or ""]
     coarser = dict(_coarsening(text) for text in coarsen or ())
     how = Arguments(
@@ -214,7 +215,7 @@ def _coarsening(text: str) -> tuple[str, dict[str, Any]]:
     return name, {how: [float(x) for x in number.split(",")] if how == "edges" else number}
 
 
-def _spec_beside(table: Path) -> dict[str, Any]:
+def _spec_beside(table: str) -> dict[str, Any]:
     """The columns of the spec that `scumble init` wrote for this table, and somebody read."""
     from scumble.spec.spec import read_spec
 
@@ -224,11 +225,12 @@ def _spec_beside(table: Path) -> dict[str, Any]:
         return {}
 
 
-def _beside(table: Path) -> Path:
-    return table.with_name(table.name.split(".")[0] + ".toml")
+def _beside(table: str) -> Path:
+    path = Path(table)
+    return path.with_name(path.name.split(".")[0] + ".toml")
 
 
-def _declared(columns: dict[str, Any], sensitive: list[str], table: Path) -> dict[str, Any]:
+def _declared(columns: dict[str, Any], sensitive: list[str], table: str) -> dict[str, Any]:
     """The domains of the spec, where the flags give none."""
     declared = {
         name: columns[name]
@@ -240,7 +242,7 @@ def _declared(columns: dict[str, Any], sensitive: list[str], table: Path) -> dic
     return declared
 
 
-def _left_out(columns: dict[str, Any], named: list[str], table: Path) -> list[str]:
+def _left_out(columns: dict[str, Any], named: list[str], table: str) -> list[str]:
     """The columns that the spec does not publish, and no flag names."""
     names = [n for n, column in columns.items() if column.role in ("identifier", "dropped") and n not in named]
     for name in names:

@@ -12,7 +12,7 @@ from scumble.cli.progress import progress_bar
 def command(
     release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
     raw: Annotated[
-        Path | None,
+        str | None,
         typer.Option(help="The table that it was made from: writes the internal edition, with the truth in it."),
     ] = None,
     external: Annotated[

@@ -24,6 +24,11 @@ REGISTRY = [
     "scumble.sources.parquet:ParquetSource",
     "scumble.sources.csv:CsvSource",
     "scumble.sources.frame:FrameSource",
+    "scumble.sources.json_lines:JsonLinesSource",
+    "scumble.sources.excel:ExcelSource",
+    "scumble.sources.stata_spss:StatisticsFileSource",
+    "scumble.sources.postgres:PostgresSource",
+    "scumble.sources.sqlite:SqliteSource",
 ]
 """The sources, in the order in which they are asked whether they open something; each is loaded when its turn comes.
 
@@ -72,7 +77,9 @@ def read(thing: Any, *, text: Sequence[str] = ()) -> Source:
     path = Path(thing)
     if not path.exists():
         raise TableError(f"there is no table at {str(path)!r}")
-    raise TableError(f"{path.name!r} is neither .csv, .tsv nor .parquet; convert it, or pass a data frame")
+    raise TableError(
+        f"{path.name!r} is none of .csv, .tsv, .parquet, .jsonl, .xlsx, .dta, .sav; convert it, or pass a data frame"
+    )
 
 
 def read_source(spec: "Spec") -> Source:

@@ -7,12 +7,13 @@ from pathlib import Path
 from scumble.core.atomic import whole_file
 from scumble.core.errors import TableError
 from scumble.core.progress import Progress
+from scumble.sources.address import address, is_url
 from scumble.sources.source import read
 from scumble.spec.suggest import Suggestion, suggestions, written
 
 
 def write_spec(
-    table: Path,
+    table: str | Path,
     out: Path | None,
     text: Sequence[str],
     *,
@@ -25,18 +26,27 @@ def write_spec(
         raise TableError(
             f"{str(path)!r} exists and is kept; choose another name with -o (out), or say --overwrite (overwrite=True)"
         )
-    if path.resolve() == table.resolve():
+    if not is_url(table) and path.resolve() == Path(table).resolve():
         raise TableError(f"{str(path)!r} is the table itself; choose another name for the spec")
-    near = path.parent.resolve() == table.parent.resolve()
     suggested = suggestions(read(table, text=list(text)), progress)
     with whole_file(path, overwrite=overwrite) as aside:
-        name = table.name if near else str(table.resolve())
-        aside.write_text(written(name, suggested, text), encoding="utf-8")
+        aside.write_text(written(_name(table, path), suggested, text), encoding="utf-8")
     return path, suggested
 
 
-def _beside(table: Path) -> Path:
-    """The file of a table's name in its folder, as short as the table was named."""
+def _name(table: str | Path, spec: Path) -> str:
+    """How the spec names the table: shortly where it lies beside it."""
+    if is_url(table):
+        return str(table)
+    path = Path(table)
+    return path.name if spec.parent.resolve() == path.parent.resolve() else str(path.resolve())
+
+
+def _beside(table: str | Path) -> Path:
+    """The file of a table's name in its folder, as short as the table was named; here for a table in a database."""
+    if is_url(table):
+        return Path(f"{(address(str(table)).table or 'query').rpartition('.')[2]}.toml")
+    table = Path(table)
     whole = table.resolve()
     path = whole.parent / (whole.name.split(".")[0] + ".toml")
     return path if table.is_absolute() else Path(os.path.relpath(path))

@@ -35,6 +35,7 @@ from scumble.core.channel import Channel, gamma_bound
 from scumble.core.domain import Categories, Domain, Grid
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number, probability
+from scumble.sources.address import beside
 from scumble.spec.problems import first_problem
 
 Role = Literal["identifier", "public", "sensitive", "dropped", "?"]
@@ -377,4 +378,4 @@ def read_spec(path: str | Path) -> Spec:
     if spec.table is None:
         raise SchemaError(f'{path.name} does not say which table it is about; add table = "..." at its top')
     columns = {name: column.beside(path.parent) for name, column in spec.columns.items()}
-    return spec.model_copy(update={"table": str(path.parent / spec.table), "columns": columns})
+    return spec.model_copy(update={"table": beside(path, spec.table), "columns": columns})

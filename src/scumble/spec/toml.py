@@ -1,13 +1,13 @@
 """A spec as the TOML that people read and edit."""
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from scumble.sources.address import seen_from
 from scumble.spec.spec import ColumnSpec, Spec
 
 
@@ -24,7 +24,7 @@ def spec_toml(spec: Spec, folder: Path | None = None, comments: Sequence[str] = 
     """
     lines = [f"# {comment}" for comment in comments]
     if spec.table is not None:
-        lines.append(f"table = {_literal(os.path.relpath(spec.table, folder or Path.cwd()))}")
+        lines.append(f"table = {_literal(seen_from(folder or Path.cwd(), spec.table))}")
     lines.append(f"mechanism = {_literal(spec.mechanism)}")
     lines += [
         f"{name} = {_literal(value)}"

@@ -1,0 +1,87 @@
+"""The address of a table in a database: what of a URL is ours, what the driver gets, and what messages may say.
+
+    postgresql://user@host/db?table=patients        a table or view, with its schema before a dot where it needs one
+    postgresql://user@host/db?query=SELECT ...      what a statement gives
+    sqlite:///file.db?table=patients                a file, relative to the working directory; sqlite:////var/file.db is absolute
+
+A password in a URL ends in shell histories, specs and logs, so that it is refused: drivers take it from the environment, a
+password file or a service file.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+from scumble.core.errors import TableError
+from scumble.engines.sql import quoted
+
+OWN = ("table", "query", "release")
+"""Parameters that are taken off before a driver sees the URL."""
+
+PASSWORD = (
+    "a password does not belong into the address of a database, where shell history and logs keep it; put it into PGPASSWORD, "
+    "a .pgpass file or a service file, and leave it out here"
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """A table in a database, or what a statement gives there."""
+
+    url: str
+    """What the driver gets: without our own parameters."""
+    scheme: str
+    path: str
+    table: str | None
+    query: str | None
+
+    @property
+    def shown(self) -> str:
+        """What messages call it: no host, no user."""
+        what = f"table {self.table!r}" if self.table else "the query"
+        return f"{what} of the database {self.path.rpartition('/')[2]!r}"
+
+    @property
+    def source(self) -> str:
+        """What stands behind FROM."""
+        if self.table:
+            return ".".join(quoted(part) for part in self.table.split("."))
+        return f"({(self.query or '').rstrip().rstrip(';')}) AS source"
+
+
+def is_url(thing: Any) -> bool:
+    """Whether something is an address rather than a path."""
+    return isinstance(thing, str | os.PathLike) and "://" in str(thing)
+
+
+def beside(spec: Path, table: str) -> str:
+    """The table that a spec names, whose path is taken as relative to the spec; an address stays as it is."""
+    return table if is_url(table) else str(spec.parent / table)
+
+
+def seen_from(folder: Path, table: str) -> str:
+    """How a spec in a folder names a table."""
+    return table if is_url(table) else os.path.relpath(table, folder)
+
+
+def address(url: str) -> Address:
+    """The address that a URL is, which must name a table or a query.
+
+    >>> it = address("postgresql://me@host/clinic?table=public.patients&sslmode=require")
+    >>> it.url, it.source, it.shown
+    ('postgresql://me@host/clinic?sslmode=require', '"public"."patients"', "table 'public.patients' of the database 'clinic'")
+    """
+    parts = urlsplit(url)
+    if parts.password or any(key == "password" for key, _ in parse_qsl(parts.query)):
+        raise TableError(PASSWORD)
+    given = dict(parse_qsl(parts.query, keep_blank_values=True))
+    own = {name: given.pop(name) for name in OWN if name in given}
+    table, query = own.get("table") or None, own.get("query") or None
+    if (table is None) == (query is None):
+        raise TableError(
+            f"the address of a database names a table or a query: {parts.scheme}://...?table=NAME or ?query=SELECT ..."
+        )
+    plain = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(given, quote_via=quote), ""))
+    return Address(plain, parts.scheme, unquote(parts.path), table, query)
