@@ -79,7 +79,9 @@ def test_the_whole_road(csv: Path) -> None:
     assert set(rows[0]) == {"sex", "disease"} | {
         f"{a}{s}" for a in ("patients", "cost") for s in ("", "_se", "_low", "_high")
     }
-    assert run("verify", "flu.release").count("ok  ") == 12
+    verified = run("verify", "flu.release")
+    assert verified.count("ok  ") > 10
+    assert "FAIL" not in verified
     assert json.loads(run("verify", "flu.release", "--format", "json"))[0]["passed"]
     assert json.loads(run("show", "flu.release", "--format", "json"))["unique_rows"] > 0
 
