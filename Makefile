@@ -7,7 +7,7 @@ DEMO := .venv/.demo
 TEST := .venv/.test
 BENCH := .venv/.bench
 
-.PHONY: demo quick test check bench notebooks clean
+.PHONY: demo quick test check fuzz bench notebooks clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -24,6 +24,9 @@ check: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+fuzz: $(TEST)  ## 10,000 random tables, specs, flags and questions: no traceback, hang or wrong answer
+	PYTHONPATH=tests $(BIN)/python -m fuzz 10000
 
 bench: $(BENCH)  ## ratios against peers and limits, in one run
 	$(BIN)/python -m benchmarks

@@ -59,6 +59,7 @@ SELECTED = {
     "SUM(age) OVER ()": "a window (OVER) cannot be answered",
     "ROW_NUMBER() OVER (ORDER BY age)": "cannot be answered",
     "COUNT(*) + random()": "cannot be answered",
+    "(sex, age) AS pair, COUNT(*) AS n": "(sex, age) cannot be answered; name each column by itself",
 }
 
 PASSED = [

@@ -131,6 +131,8 @@ def demand_allowed(select: exp.Select) -> None:
             _refuse("texts side by side", "put a comma between them, or write them as one text")
         if isinstance(node, exp.Repeat | exp.Pad):
             _demand_short(node)
+        if isinstance(node, exp.Tuple) and node.expressions and not isinstance(node.parent, exp.Predicate | exp.Tuple):
+            _refuse(node.sql(), "name each column by itself; tuples are compared, as in (a, b) IN ((1, 2), (3, 4))")
         if type(node) in PARTS:
             _demand_parts(node)
         elif type(node) not in OPERATORS and type(node) not in FUNCTIONS:
