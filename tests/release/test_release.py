@@ -16,6 +16,7 @@ import scumble
 from scumble.core.errors import ReleaseError
 from scumble.privacy.guarantee import rho_guarantee
 from scumble.publishing.write import file_record
+from scumble.release.manifest import read_manifest
 from scumble.release.records import GuaranteeRecord
 from scumble.release.verify import least_probable, verify
 
@@ -31,8 +32,6 @@ def reseal(folder: Path, **changes: object) -> None:
     """What a publisher's broken software might write: a consistent manifest around other content."""
     manifest = scumble.open(folder).manifest if not changes.pop("blind", False) else None
     if manifest is None:
-        from scumble.release.manifest import read_manifest
-
         manifest = read_manifest(folder)
     files = [file_record(folder, f.path, f.rows) for f in manifest.files]
     (folder / "manifest.json").write_text(manifest.model_copy(update={"files": files, **changes}).text())
@@ -145,6 +144,10 @@ def test_values_outside_the_domain_and_lost_rows_are_found(publish_simply: Publi
     odd = pa.array(["measles", *published.column("disease").to_pylist()[1:]])
     pq.write_table(published.set_column(2, "disease", odd).slice(0, 2999), tmp_path / "r" / "data.parquet")
     reseal(tmp_path / "r", blind=True)
+    assert "2,999 rows, and 3,000 in the manifest" in verify(tmp_path / "r")[0].detail
+    manifest = read_manifest(tmp_path / "r")
+    short = [file.model_copy(update={"rows": file.rows and 2999}) for file in manifest.files]
+    (tmp_path / "r" / "manifest.json").write_text(manifest.model_copy(update={"files": short}).text())
     failed = {check.name: check.detail for check in verify(scumble.open(tmp_path / "r")) if not check.passed}
     assert "measles" in failed["channel of disease"]
     assert "2,999" in failed["rows"]

@@ -39,6 +39,7 @@ from scumble.auditing.evidence.publication import CROWD, Publication, of_release
 from scumble.auditing.finding import Finding
 from scumble.auditing.findings import Findings
 from scumble.core.errors import TableError
+from scumble.core.readable import readable
 from scumble.release.manifest import NAME as MANIFEST
 from scumble.release.release import Release, open_release
 from scumble.sources.source import Source, read
@@ -116,7 +117,8 @@ def audit(
     k          of a table that is no release: the size of a crowd that it is held to
     progress   called with the number of attacks that are done, and of all
     """
-    return Findings(run(case_of(target, raw, others, quasi, sensitive, k), progress))
+    with readable("what was published"):
+        return Findings(run(case_of(target, raw, others, quasi, sensitive, k), progress))
 
 
 def case_of(

@@ -51,7 +51,7 @@ def singling_out(release: Release) -> None:
     out, manifest = console(), release.manifest
     alone = _unique_rows(release)
     out.print(
-        f"singling out: {alone:,} of {manifest.rows:,} rows ({share(alone / manifest.rows)}) are alone with the values of their public columns."
+        f"singling out: {alone:,} of {manifest.rows:,} rows ({share(alone / max(1, manifest.rows))}) are alone with the values of their public columns."
         + (" Whoever knows those of a person finds the row; coarsen them to make this smaller." if alone else ""),
     )
 

@@ -4,6 +4,8 @@ import re
 
 import pyarrow as pa
 
+from scumble.core.errors import SchemaError
+
 
 def named_type(name: str) -> pa.DataType:
     """The Arrow type that calls itself so.
@@ -11,11 +13,14 @@ def named_type(name: str) -> pa.DataType:
     >>> named_type("int8"), named_type("decimal128(8, 2)"), named_type("timestamp[ms, tz=UTC]")
     (DataType(int8), Decimal128Type(decimal128(8, 2)), TimestampType(timestamp[ms, tz=UTC]))
     """
-    if made := re.fullmatch(r"(decimal\d+)\((\d+), (-?\d+)\)", name):
-        return getattr(pa, made[1])(int(made[2]), int(made[3]))
-    if made := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name):
-        return pa.timestamp(made[1], made[2])
-    return pa.type_for_alias(name)
+    try:
+        if made := re.fullmatch(r"(decimal(?:32|64|128|256))\((\d{1,3}), (-?\d{1,3})\)", name):
+            return getattr(pa, made[1])(int(made[2]), int(made[3]))
+        if made := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name):
+            return pa.timestamp(made[1], made[2])
+        return pa.type_for_alias(name)
+    except (ValueError, TypeError):
+        raise SchemaError(f"there is no type {name[:60]!r} that a column can have") from None
 
 
 def is_text(kind: pa.DataType) -> bool:

@@ -19,6 +19,8 @@ from scumble.core.arrow_types import is_number
 from scumble.core.errors import NotOnGrid, SchemaError
 
 LARGEST_GRID = 10_000_000
+MOST_DIGITS = 38
+"""Of the numbers of a grid, on either side of the point: as many as a decimal of 128 bits has."""
 
 Codes = npt.NDArray[np.unsignedinteger]
 
@@ -152,6 +154,8 @@ class Grid(Domain):
             low, high, step = (Decimal(str(x)) for x in (self.low, self.high, self.step))
         except InvalidOperation:
             raise SchemaError(f"a grid needs numbers, not {self.low!r}, {self.high!r}, {self.step!r}") from None
+        if any(_endless(part) for part in (low, high, step)):
+            raise SchemaError(f"the numbers of a grid have {MOST_DIGITS} digits at most on either side of the point")
         if not (low.is_finite() and high.is_finite() and step.is_finite() and step > 0 and low < high):
             raise SchemaError(f"a grid needs low < high and step > 0, not low = {low}, high = {high}, step = {step}")
         if (high - low) % step != 0:
@@ -259,6 +263,11 @@ class Grid(Domain):
                 f"column {name!r} has values between the points of its grid, which on_grid says it has not: {shown}; "
                 "narrow the step, or leave on_grid out, and they are rounded"
             )
+
+
+def _endless(part: Decimal) -> bool:
+    """Whether a number has more digits than any column: 1e999999 is short to write, and long to compute with."""
+    return part.is_finite() and (abs(part.adjusted()) > MOST_DIGITS or len(part.as_tuple().digits) > 2 * MOST_DIGITS)
 
 
 def count_gaps(columns: Iterable[pa.Array], name: str) -> NotOnGrid:

@@ -1,5 +1,6 @@
 """What the files of every form are held to: their columns."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,17 +13,17 @@ if TYPE_CHECKING:
 
 def columns_check(folder: Path, manifest: "Manifest") -> Check:
     """Each file has the columns of its table, with the types of the manifest."""
-    problem = columns_problem(folder, manifest)
+    problem = columns_problem(lambda path: folder / path, manifest)
     return "columns", not problem, problem or f"{len(manifest.columns)} columns with the types of the manifest"
 
 
-def columns_problem(folder: Path, manifest: "Manifest") -> str:
+def columns_problem(at: Callable[[str], Path], manifest: "Manifest") -> str:
     """The first file that has other columns than its table in the manifest, if any."""
     kinds = {column.name: column.type for column in manifest.columns}
     for names, files in manifest.form.layout(list(kinds), manifest.data):
         listed = {name: kinds[name] for name in names if name in kinds}
         for path in files:
-            held = {field.name: str(field.type) for field in schema_of(folder / path)}
+            held = {field.name: str(field.type) for field in schema_of(at(path), path)}
             if held != listed or len(listed) != len(names):
                 return _difference(path, held, listed)
     return ""
@@ -32,7 +33,7 @@ def _difference(path: str, held: dict[str, str], listed: dict[str, str]) -> str:
     """The first column in which they differ."""
     for name in dict.fromkeys([*listed, *held]):
         if held.get(name) != listed.get(name):
-            has = f"the type {held[name]}" if name in held else "no such column"
-            says = f"says {listed[name]}" if name in listed else "does not list it"
-            return f"column {name!r}: {path} has {has}, and the manifest {says}"
+            has = f"the type {held[name][:60]!r}" if name in held else "no such column"
+            says = f"says {listed[name][:60]!r}" if name in listed else "does not list it"
+            return f"column {name[:60]!r}: {path} has {has}, and the manifest {says}"
     return f"{path} has other columns than its table in the manifest"

@@ -1,25 +1,46 @@
 """Records that the manifest's columns and its forms share: domains, and the tables of a release that has several."""
 
+from collections.abc import Mapping
 from datetime import date, time
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
+from pydantic import Field
 
 from scumble.core.arrow_types import named_type
 from scumble.core.domain import Categories, Domain, Grid
+from scumble.core.errors import SchemaError
 from scumble.spec.spec import Model
+
+MANY = 1_000_000
+"""Columns, more than any table has."""
+
+
+Roles = Mapping[str, tuple[int, int]]
 
 
 class FormRecord(Model):
     """What a manifest says of the form of a release; each form has its own, by its kind."""
 
     kind: str
+    ROLES: ClassVar[Roles] = {}
+    """How many columns of each role it has, at least and at most; it has no others."""
 
     @property
     def tables(self) -> list["TableRecord"]:
         """Its tables, where it has several; none where it has one without a name."""
         return []
+
+    @property
+    def declared_domains(self) -> "dict[str, DomainRecord]":
+        """The domains of columns that were not perturbed."""
+        return {}
+
+    @property
+    def all_declared(self) -> "dict[str, DomainRecord] | None":
+        """Those of all columns, where each must have one."""
+        return None
 
     @property
     def table_names(self) -> list[str] | None:
@@ -60,7 +81,16 @@ class DomainRecord(Model):
 
     def domain(self, kind: str) -> Domain:
         """The domain itself, of values of that Arrow type."""
-        arrow = named_type(kind)
+        if not all(value is None or isinstance(value, str | int | float) for value in self.values or ()):
+            raise SchemaError("a domain has texts, numbers and truth values, no lists or records")
+        try:
+            return self._made(named_type(kind))
+        except (pa.ArrowException, ValueError, TypeError, ArithmeticError) as error:
+            if isinstance(error, SchemaError):
+                raise
+            raise SchemaError(f"the values of a domain are none of the type {kind}") from None
+
+    def _made(self, arrow: pa.DataType) -> Domain:
         if self.kind == "grid":
             return Grid(str(self.low), str(self.high), str(self.step), arrow)
         if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow) or pa.types.is_decimal(arrow):
@@ -76,7 +106,7 @@ class TableRecord(Model):
     name: str
     attributes: list[Any]
     """Names of columns; of transactions, the items."""
-    rows: int
+    rows: int = Field(ge=0)
     files: list[str]
 
 

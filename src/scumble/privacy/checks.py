@@ -36,7 +36,7 @@ def meets_bounds(channels: Sequence[Channel], bounds: Bounds | None, downward: f
 
 def meets_posterior(given: Parameters) -> bool:
     """Whether the largest belief that the publisher computed from the table's frequencies is one, and not above rho2."""
-    low, high, reached = (given.get(name, 0) for name in ("rho1", "rho2", "largest_posterior"))
+    low, high, reached = (given.get(name, math.nan) for name in ("rho1", "rho2", "largest_posterior"))
     return 0 < low <= 1 and 0 < high < 1 and 0 <= reached <= high * (1 + ROUNDING)
 
 

@@ -1,10 +1,15 @@
 """What a manifest may not say, whoever wrote it: files outside of its folder, or roles that its form has no place for."""
 
-from pathlib import PurePosixPath
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from scumble.core.domain import Grid
-from scumble.core.errors import ReleaseError
+from scumble.core.errors import ChangedRelease, ReleaseError, SchemaError
+from scumble.forms.checks import columns_problem
+from scumble.forms.files import rows_in
 
 if TYPE_CHECKING:
     from scumble.release.manifest import Manifest
@@ -14,11 +19,19 @@ AGAIN = "get the release again from its publisher"
 Scalar = str | int | float | bool | None
 """What a value is in JSON."""
 
+WHOLE = "u?int(8|16|32|64)$"
+NUMBERED = {
+    "stratum": WHOLE,
+    "copies": WHOLE,
+    "bucket": WHOLE,
+    "count": WHOLE,
+    "size": WHOLE,
+    "weight": f"double$|{WHOLE}",
+}
+"""Roles whose columns have numbers, and the types of these."""
+
 LONGEST = 255
 """Bytes of a name, at most, that file systems take."""
-
-OF_ROWS = ("public", "sensitive", "stratum", "weight", "copies")
-"""The roles of columns where every published row is one of the table."""
 
 
 def demand_files(manifest: "Manifest") -> None:
@@ -33,6 +46,9 @@ def demand_files(manifest: "Manifest") -> None:
         raise ReleaseError(f"the manifest lists a file twice; {AGAIN}")
     if not manifest.data:
         raise ReleaseError(f"the manifest lists no file with rows; {AGAIN}")
+    for table in manifest.form.tables:
+        if not table.files or not all(isinstance(attribute, Scalar) for attribute in table.attributes):
+            raise ReleaseError(f"the manifest has a table without files, or with attributes that are none; {AGAIN}")
     read = [path for table in manifest.form.tables for path in table.files]
     if astray := sorted(set(read) - set(manifest.data)):
         raise ReleaseError(
@@ -45,6 +61,70 @@ def _inside(path: str) -> bool:
     plain = path.isprintable() and "\\" not in path and ":" not in path
     short = all(len(part.encode("utf-8", "replace")) <= LONGEST for part in parts) and len(path) <= 4 * LONGEST
     return bool(parts) and plain and short and not path.startswith("/") and ".." not in parts
+
+
+def demand_regular(folder: Path, manifest: "Manifest") -> None:
+    """Every file is one, and lies where it seems to: no links, no pipes, no devices. One that is not there is found with its hash."""
+    for file in manifest.files:
+        path = folder / file.path
+        within = [path, *(parent for parent in path.parents if parent != folder and parent.is_relative_to(folder))]
+        if any(part.is_symlink() for part in within) or (path.exists() and not stat.S_ISREG(path.lstat().st_mode)):
+            raise ChangedRelease(f"{file.path} of {folder.name!r} is a link, or no regular file; {AGAIN}")
+
+
+def demand_described(at: Callable[[str], Path], manifest: "Manifest") -> None:
+    """Every file, `at` its path, can be read and has the columns of its table; whoever asks meets no other."""
+    problem = columns_problem(at, manifest)
+    if problem:
+        raise ChangedRelease(f"{problem}; {AGAIN}")
+    for file in manifest.files:
+        if file.rows is not None and (rows := rows_in(at(file.path))) != file.rows:
+            raise ChangedRelease(f"{file.path} has {rows:,} rows, and {file.rows:,} in the manifest; {AGAIN}")
+
+
+def demand_columns(manifest: "Manifest") -> None:
+    """Columns have different names, the roles of their form, and domains of their types."""
+    names = [column.name for column in manifest.columns]
+    if len({name.casefold() for name in names}) != len(names):
+        raise ReleaseError(f"the manifest has two columns of one name; {AGAIN}")
+    allowed = manifest.form.ROLES
+    roles: list[str] = [column.role for column in manifest.columns]
+    if strange := next((role for role in roles if role not in allowed), None):
+        raise ReleaseError(
+            f"the manifest has a column of the role {strange!r}, which {manifest.form.kind} do not have; {AGAIN}"
+        )
+    for role, (least, most) in allowed.items():
+        if not least <= roles.count(role) <= most:
+            raise ReleaseError(f"the manifest has {roles.count(role)} columns of the role {role!r}; {AGAIN}")
+    for column in manifest.columns:
+        if not re.match(NUMBERED.get(column.role, ""), column.type):
+            raise ReleaseError(f"the manifest's column {column.name!r} is a {column.role} and has no numbers; {AGAIN}")
+    _demand_ends(manifest)
+    _demand_domains(manifest, {column.name: column.type for column in manifest.columns})
+
+
+def _demand_ends(manifest: "Manifest") -> None:
+    """Each low end of a range has its high end, of the same type."""
+    ends = {
+        role: sorted((str(column.of), column.type) for column in manifest.columns if column.role == role)
+        for role in ("low", "high")
+    }
+    if ends["low"] != ends["high"] or len(set(ends["low"])) != len(ends["low"]):
+        raise ReleaseError(f"the manifest has a low end of a range without its high one; {AGAIN}")
+
+
+def _demand_domains(manifest: "Manifest", kinds: dict[str, str]) -> None:
+    own = {column.name: column.domain for column in manifest.columns if column.domain is not None}
+    every = manifest.form.all_declared
+    if every is not None and set(every) != set(kinds):
+        raise ReleaseError(f"the manifest does not have a domain of each of its columns; {AGAIN}")
+    for name, record in {**own, **manifest.form.declared_domains}.items():
+        if name not in kinds:
+            raise ReleaseError(f"the manifest has a domain of {name!r}, which is not among its columns; {AGAIN}")
+        try:
+            record.domain(kinds[name])
+        except SchemaError as error:
+            raise ReleaseError(f"the manifest's column {name!r}: {error}; {AGAIN}") from None
 
 
 def demand_recoding(manifest: "Manifest") -> None:
@@ -92,8 +172,6 @@ def demand_roles(manifest: "Manifest") -> None:
     if not manifest.view.row_by_row:
         return
     roles = [column.role for column in manifest.columns]
-    if strange := next((role for role in roles if role not in OF_ROWS), None):
-        raise ReleaseError(f"the manifest has a column of the role {strange!r}, which rows do not have; {AGAIN}")
     strata = max((len(column.records) for column in manifest.columns), default=1)
     sampled = getattr(manifest.form, "sampling", None) is not None
     dealt = roles.count("stratum")  # a table that was dealt into one sub-table says so, too

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import PrivateAttr, SerializeAsAny, ValidationError
+from pydantic import Field, PrivateAttr, SerializeAsAny, ValidationError
 
 from scumble.core.channel import Channel
 from scumble.core.domain import Domain
@@ -25,7 +25,15 @@ from scumble.forms.records import FormRecord
 from scumble.mechanisms import names
 from scumble.privacy.guarantee import Clause
 from scumble.privacy.words import CLAUSES, STATEMENTS
-from scumble.release.gate import AGAIN, demand_files, demand_recoding, demand_roles
+from scumble.release.document import read_document
+from scumble.release.gate import (
+    AGAIN,
+    demand_columns,
+    demand_files,
+    demand_recoding,
+    demand_regular,
+    demand_roles,
+)
 from scumble.release.persons import PersonsRecord
 from scumble.release.records import ColumnRecord, FileRecord, GuaranteeRecord, Randomness
 from scumble.release.version_1 import upgraded
@@ -52,7 +60,7 @@ class Manifest(Model):
     version: Literal[2] = 2
     software: str
     mechanism: str
-    rows: int
+    rows: int = Field(ge=0)
     order: Literal["shuffled", "sorted"] = "shuffled"
     columns: list[ColumnRecord]
     form: SerializeAsAny[FormRecord]
@@ -162,8 +170,11 @@ def read_manifest(folder: Path) -> Manifest:
         "mechanism", document.get("mechanism"), names()
     )  # another law holds for its rows, ours would be wrong
     if version == VERSION:
-        return _manifest(document)
+        manifest = _manifest(document)
+        demand_regular(folder, manifest)
+        return manifest
     manifest = _manifest(upgraded(document))
+    demand_regular(folder, manifest)
     manifest._written = FileVersion(version=1, digest=digest)
     return manifest
 
@@ -172,12 +183,11 @@ def _read(folder: Path) -> dict[str, Any]:
     """The document without its digest, once that is the right one."""
     path = folder / NAME
     try:
-        written = path.read_bytes()
-        document = json.loads(written.decode("utf-8"))
+        document, written = read_document(path)
     except (FileNotFoundError, NotADirectoryError):
         why = f"it has no {NAME}" if folder.exists() else "there is nothing of that name"
         raise ReleaseError(f"{str(folder)!r} is not a release: {why}") from None
-    except (OSError, ValueError, RecursionError):  # no JSON, or one that nobody wrote: too deep, numbers without end
+    except (OSError, ValueError):  # no JSON, or one that nobody wrote
         raise ChangedRelease(f"{NAME} of {folder.name!r} cannot be read; {AGAIN}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ReleaseError(f"{NAME} of {folder.name!r} is not the manifest of a scumble release")
@@ -217,6 +227,7 @@ def _manifest(document: dict[str, Any]) -> Manifest:
         raise ReleaseError(f"{NAME} is nested deeper than any manifest; {AGAIN}") from None
     _demand_codes(manifest)
     demand_files(manifest)
+    demand_columns(manifest)
     demand_roles(manifest)
     demand_recoding(manifest)
     return manifest
@@ -234,22 +245,48 @@ def _demand_codes(manifest: Manifest) -> None:
 
 def _demand_known(what: str, name: Any, known: Container[str]) -> None:
     if not isinstance(name, str) or name not in known:
-        raise ReleaseError(f"the release has the {what} {name!r}, which this scumble does not know; {NEWER}")
+        raise ReleaseError(f"the release has the {what} {short(name)}, which this scumble does not know; {NEWER}")
+
+
+LONGEST_SHOWN = 60
+
+WRONG = {
+    "int_type": "is no whole number",
+    "float_type": "is no number",
+    "string_type": "is no text",
+    "bool_type": "is neither true nor false",
+    "list_type": "is no list",
+    "dict_type": "is no record",
+    "model_type": "is no record",
+    "model_attributes_type": "is no record",
+    "union_tag_not_found": "has no kind",
+    "greater_than": "is too small a number",
+    "greater_than_equal": "is too small a number",
+    "less_than": "is too large a number",
+    "less_than_equal": "is too large a number",
+}
+"""What is wrong with a value, by the code of the complaint."""
 
 
 def problem(error: ValidationError, prefix: str = "") -> str:
     """The first complaint: the field, what is wrong with it, and the way out."""
     first = error.errors()[0]
-    where, kind = prefix + ".".join(map(str, first["loc"])), first["type"]
+    where, kind = short(prefix + ".".join(map(str, first["loc"]))), first["type"]
     if kind == "missing":
-        return f"{where!r} is missing; {AGAIN}"
+        return f"{where} is missing; {AGAIN}"
     if kind == "extra_forbidden":
-        return f"{where!r} is a field that this scumble does not know; {NEWER}"
+        return f"{where} is a field that this scumble does not know; {NEWER}"
     if kind == "literal_error":
-        return f"{where!r} is {first['input']!r}, which this scumble does not know; {NEWER}"
+        return f"{where} is {short(first['input'])}, which this scumble does not know; {NEWER}"
     if kind == "union_tag_invalid":
-        return f"{where!r} is of the kind {first['ctx']['tag']!r}, which this scumble does not know; {NEWER}"
-    return f"{where!r}: {first['msg']}; {AGAIN}"
+        return f"{where} is of the kind {short(first['ctx']['tag'])}, which this scumble does not know; {NEWER}"
+    return f"{where} {WRONG.get(kind, 'is none that a manifest can have')}; {AGAIN}"
+
+
+def short(value: Any) -> str:
+    """A value of a stranger as it stands in a sentence: quoted, and cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def _text(document: dict[str, Any]) -> str:

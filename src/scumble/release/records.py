@@ -188,8 +188,8 @@ class FileRecord(Model):
 
     path: str
     sha256: str
-    bytes: int
-    rows: int | None = None
+    bytes: int = Field(ge=0)
+    rows: int | None = Field(None, ge=0)
 
 
 class StreamRecord(Model):

@@ -20,6 +20,7 @@ from scumble.core.channel import Channel
 from scumble.core.display import Card, Shown
 from scumble.core.errors import ChangedRelease, ReleaseError
 from scumble.core.once import once
+from scumble.core.readable import readable
 from scumble.core.stopping import Running, running, seconds_of
 from scumble.engines import demand_engine, open_engine
 from scumble.engines.engine import TABLE, Engine
@@ -27,6 +28,7 @@ from scumble.engines.expressions import column as exp_column
 from scumble.engines.expressions import count, number, select
 from scumble.engines.sql import rows_drawn
 from scumble.forms import find_form
+from scumble.forms.files import table_of
 from scumble.forms.form import PART
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
@@ -37,6 +39,7 @@ from scumble.query.estimates import Estimates
 from scumble.query.gated import gated
 from scumble.query.rewrites import Recoding
 from scumble.release import describe
+from scumble.release.gate import AGAIN, demand_described
 from scumble.release.handles import Handles
 from scumble.release.manifest import Manifest, read_manifest
 from scumble.release.records import FileRecord, number_ends, representative
@@ -163,10 +166,11 @@ class Release(Shown):
 
     def _rows(self, files: list[str], words: bool) -> pa.Table:
         if not words:
-            return pa.concat_tables([pq.read_table(self.file(file)) for file in files])
+            return table_of([self.file(file) for file in files])
         fields = pq.read_schema(self.file(files[0]))
         text = [field.name for field in fields if pa.types.is_string(field.type)]
-        return pa.concat_tables([pq.read_table(self.file(file), read_dictionary=text) for file in files])
+        with readable():
+            return pa.concat_tables([pq.read_table(self.file(file), read_dictionary=text) for file in files])
 
     def unique_rows(self) -> int:
         """How many rows are alone with the values of their public columns, and so can be singled out by them."""
@@ -208,7 +212,7 @@ class Release(Shown):
         lines = self.engine.run(select({**keys, "n": rows_drawn(self.manifest.role("copies"))}, TABLE, (), 2))
         codes = domain.encode(lines.column("y").combine_chunks(), name)
         counts = np.zeros((len(column.records) if column else 1, domain.size), dtype=np.int64)
-        places = lines.column("z").combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp)
+        places = _places(lines.column("z"), len(counts))
         counts[places, codes] = np.rint(lines.column("n").to_numpy())
         return counts
 
@@ -242,6 +246,13 @@ class Release(Shown):
         return f"<Release {self.path.name}: {self.manifest.rows:,} rows, {self.manifest.mechanism}, perturbed: {perturbed}>"
 
 
+def _places(column: pa.ChunkedArray, strata: int) -> npt.NDArray[np.intp]:
+    """The sub-tables of lines, each of which is one of those that have a channel."""
+    if column.null_count or not all(0 <= place < strata for place in column.unique().to_pylist()):
+        raise ChangedRelease(f"a row is in a sub-table that the manifest does not have; {AGAIN}")
+    return np.asarray(column.combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp))
+
+
 def open_release(path: str | Path, engine: "Choice" = None, timeout: Any = None) -> Release:
     """The release in a folder; its manifest and every file are checked against their hashes."""
     demand_engine(engine)
@@ -254,6 +265,7 @@ def open_release(path: str | Path, engine: "Choice" = None, timeout: Any = None)
         for problem in pool.map(lambda file: _problem(release, file), release.manifest.files):
             if problem:
                 raise ChangedRelease(problem)
+    demand_described(release.file, release.manifest)
     return release
 
 

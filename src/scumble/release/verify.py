@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from scumble.core.channel import Channel
 from scumble.core.errors import ChangedRelease, InputError, ReleaseError, SchemaError
+from scumble.core.readable import readable
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import rows_drawn
 from scumble.forms import find_form
@@ -50,7 +51,8 @@ def verify(release: Release | str | Path) -> list[Check]:
 def _looked_at(release: Release, checks: Callable[[Release], list[Check]]) -> list[Check]:
     """What some checks say; what cannot be looked at at all is a check that fails."""
     try:
-        return checks(release)
+        with readable():
+            return checks(release)
     except InputError as error:
         return [Check(checks.__name__.strip("_").replace("_", " "), False, str(error))]
 
@@ -126,7 +128,7 @@ def _samples(release: Release) -> list[Check]:
     groups = exp.select(rows_drawn(release.manifest.role("copies")).as_("n")).from_(TABLE)
     groups = groups.group_by(*[exp.column(name, quoted=True) for name in release.manifest.public])
     table = release.engine.run(exp.select("MAX(n) AS n").from_(groups.subquery("each")))
-    largest = int(table.column("n")[0].as_py())
+    largest = int(table.column("n")[0].as_py() or 0)
     return [Check("samples", largest <= most, f"at most {largest} sampled rows of a group, {most} in the manifest")]
 
 

@@ -7,6 +7,7 @@ from scumble.core.atomic import whole_file
 from scumble.core.errors import ParameterError
 from scumble.core.extras import need
 from scumble.core.progress import Progress
+from scumble.core.readable import readable
 from scumble.release.release import Release, open_release
 
 __all__ = ["report", "require"]
@@ -56,7 +57,9 @@ def report(
     opened = release if isinstance(release, Release) else open_release(release)
     path = Path(out)
     _refuse_place(path, opened, overwrite)
-    text = render(Subject(opened, None if raw is None else read_raw(raw, opened.manifest), compare), progress)
+    table = None if raw is None else read_raw(raw, opened.manifest)
+    with readable():
+        text = render(Subject(opened, table, compare), progress)
     with whole_file(path, overwrite=True) as aside:
         aside.write_text(text, encoding="utf-8")
     return path

@@ -6,13 +6,15 @@ said; only for what is left the engine's own sentence stands.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
-from scumble.core.errors import QueryError
+from scumble.core.errors import InputError, QueryError
+from scumble.core.readable import broken
 from scumble.engines.sql import quoted
 
 KINDS = {"numbers": "INT|DOUBLE|FLOAT|DECIMAL|REAL", "text": "CHAR|ENUM", "dates": "DATE|TIMESTAMP"}
@@ -21,8 +23,35 @@ KINDS = {"numbers": "INT|DOUBLE|FLOAT|DECIMAL|REAL", "text": "CHAR|ENUM", "dates
 COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
 
 
-def refusal(error: Exception, connection: duckdb.DuckDBPyConnection, statement: exp.Expression) -> QueryError:
-    """The error to raise: about the first part of the statement that does not fit its column, or what the engine says."""
+BROKEN = re.compile(
+    "Failed to read file|[Cc]orrupt|Thrift|TProtocol|[Ss]nappy|Out of buffer|[Pp]arquet|magic bytes|at least one file"
+)
+"""What the engine speaks of where the bytes of a file are none that it can read."""
+
+
+def of_files(error: duckdb.Error) -> bool:
+    """Whether the engine complains of a file, and not of a statement."""
+    own = type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.SerializationException)
+    return own or isinstance(error, duckdb.InternalException | duckdb.FatalException) or bool(BROKEN.search(str(error)))
+
+
+@contextmanager
+def files_read() -> Iterator[None]:
+    """What the engine says of files that it cannot read, in one sentence."""
+    try:
+        yield
+    except duckdb.PermissionException:
+        raise
+    except duckdb.Error as error:
+        if of_files(error):
+            raise broken() from None
+        raise
+
+
+def refusal(error: duckdb.Error, connection: duckdb.DuckDBPyConnection, statement: exp.Expression) -> InputError:
+    """The error to raise: about a broken file, the first part of the statement that does not fit its column, or what the engine says."""
+    if of_files(error):
+        return broken()
     held = _held(connection, {table.name for table in statement.find_all(exp.Table) if table.name})
     sentence = next((misfit for node in statement.walk() if (misfit := _misfit(node, held)) is not None), None)
     said = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", str(error).splitlines()[0])

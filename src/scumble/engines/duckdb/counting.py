@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from scumble.core.errors import TableError
 from scumble.engines.duckdb.coded import coded_tuples
+from scumble.engines.duckdb.complaint import files_read
 from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.sql import listed, parquet
@@ -68,7 +69,7 @@ def rare_tuples(files: Sequence[Path], names: Sequence[str], k: int) -> tuple[in
 
 
 def _over_counts(asked: str, files: Sequence[Path], names: Sequence[str]) -> tuple[Any, ...]:
-    with connect(files) as connection:
+    with connect(files) as connection, files_read():
         counted = f"SELECT COUNT(*) AS n FROM {parquet(files)} GROUP BY {listed(names)}"
         over_counts: tuple[Any, ...] = connection.sql(f"SELECT {asked} FROM ({counted})").fetchall()[0]
     return over_counts

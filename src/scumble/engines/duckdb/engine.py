@@ -8,7 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.engines.duckdb.complaint import refusal
+from scumble.core.readable import readable
+from scumble.engines.duckdb.complaint import files_read, refusal
 from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.cursors import Cursor, Cursors
 from scumble.engines.duckdb.interruptible import arrow
@@ -46,7 +47,8 @@ class DuckDB:
         database.share(self._shared)
         for name, rows in self._views.items():
             source = rows.sql(dialect=self.dialect) if isinstance(rows, exp.Query) else f"SELECT * FROM {parquet(rows)}"
-            database.connection.execute(f"CREATE VIEW {quoted(name)} AS {source}")
+            with files_read():
+                database.connection.execute(f"CREATE VIEW {quoted(name)} AS {source}")
 
     def run(self, statement: exp.Query) -> pa.Table:
         """The result of a statement as Arrow."""
@@ -83,4 +85,5 @@ class DuckDB:
 
     def tally(self, axes: Sequence[Axis]) -> npt.NDArray[np.int64] | None:
         """Counts of cells without a statement; not of joined files, and where a look into the files does not do."""
-        return tally(self._files, axes) if self._files is not None else None
+        with readable():
+            return tally(self._files, axes) if self._files is not None else None

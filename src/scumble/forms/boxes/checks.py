@@ -25,8 +25,8 @@ def _groups(folder: Path, manifest: "Manifest", record: BoxesRecord) -> Check:
     """Each box stands for k rows or more, and its ends are in order."""
     table = table_of([folder / path for path in manifest.data])
     least = pc.min(table.column(str(manifest.role("size")))).as_py()
-    if least < record.k:
-        return "groups", False, f"a group has {least} rows, below k = {record.k}"
+    if least is None or least < record.k:
+        return "groups", False, f"a group has {least or 'no'} rows, below k = {record.k}"
     for column in manifest.columns:
         if column.role == "low":
             high = next(c.name for c in manifest.columns if c.role == "high" and c.of == column.of)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow.compute as pc
 
 from scumble.forms.buckets.record import BucketsRecord
 from scumble.forms.checks import columns_check
@@ -28,6 +29,12 @@ def _buckets(folder: Path, record: BucketsRecord) -> Check:
         table_of([folder / path for path in table.files], names)
         for table, names in zip(record.tables, (["bucket"], ["bucket", "count"]), strict=True)
     )
+    numbers = [*rows.columns, *values.columns]
+    if (
+        any(column.null_count or (len(column) and pc.min(column).as_py() < 0) for column in numbers)
+        or not rows.num_rows
+    ):
+        return "buckets", False, "the number of a bucket, or a count, is missing or below 0"
     size = np.bincount(rows.column("bucket").to_numpy())
     bucket, count = values.column("bucket").to_numpy(), values.column("count").to_numpy()
     if not np.array_equal(np.bincount(bucket, weights=count, minlength=len(size)), size):

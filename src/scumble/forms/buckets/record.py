@@ -1,15 +1,18 @@
 """The record of buckets: how many different values each has at least, and the two tables."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-from scumble.forms.records import FormRecord, TableRecord
+from pydantic import Field
+
+from scumble.forms.records import MANY, FormRecord, Roles, TableRecord
 
 
 class BucketsRecord(FormRecord):
     """Rows with the number of their bucket, and apart from them the values of each bucket."""
 
     kind: Literal["buckets"] = "buckets"
-    diversity: int
+    ROLES: ClassVar[Roles] = {"public": (0, MANY), "bucket": (1, 1), "apart": (1, 1), "count": (1, 1)}
+    diversity: int = Field(ge=2)
     """No value is in a bucket more than once in so many rows."""
     rows: TableRecord
     values: TableRecord

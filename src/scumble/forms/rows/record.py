@@ -1,10 +1,10 @@
 """The record of published rows: how they were sampled, and which columns were replaced together."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from scumble.forms.records import FormRecord
+from scumble.forms.records import MANY, FormRecord, Roles
 from scumble.spec.spec import Model
 
 
@@ -15,7 +15,7 @@ class SamplingRecord(Model):
     lam: float
     delta: float
     tail: Literal["exact", "chernoff"]
-    least: int = Field(description="the sample size for groups of a single value, the smallest of all")
+    least: int = Field(ge=1, description="the sample size for groups of a single value, the smallest of all")
     ladder: list[float] | None = None
 
 
@@ -23,6 +23,13 @@ class RowsRecord(FormRecord):
     """Rows, of which some columns were perturbed. Sub-tables, weights and copies are columns of their own."""
 
     kind: Literal["rows"] = "rows"
+    ROLES: ClassVar[Roles] = {
+        "public": (0, MANY),
+        "sensitive": (1, MANY),
+        "stratum": (0, 1),
+        "weight": (0, 1),
+        "copies": (0, 1),
+    }
     sampling: SamplingRecord | None = None
     joint: list[str] | None = None
     """Columns that are kept together or replaced together; their channels are those of each by itself."""

@@ -1,34 +1,37 @@
 """The record of counted tuples: how they were counted, and how their attributes were divided into tables."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from scumble.forms.records import DomainRecord, FormRecord, TableRecord
+from scumble.forms.records import MANY, DomainRecord, FormRecord, Roles, TableRecord
 from scumble.spec.spec import Model
+
+MOST = 10**9
+"""Of k: more people than any table has."""
 
 
 class Exact(Model):
     """Tuples that occur k times or more, as often as they occur."""
 
     kind: Literal["exact"] = "exact"
-    k: int
+    k: int = Field(ge=1, le=MOST)
 
 
 class Practical(Model):
     """Tuples that occur k times or more, with noise on their counts, or not at all."""
 
     kind: Literal["practical"] = "practical"
-    k: int
-    epsilon: float
-    delta: float
+    k: int = Field(ge=1, le=MOST)
+    epsilon: float = Field(gt=0)
+    delta: float = Field(gt=0, lt=1)
 
 
 class Full(Model):
     """Every tuple of the domain, with noise on its count."""
 
     kind: Literal["full"] = "full"
-    epsilon: float
+    epsilon: float = Field(gt=0)
     domains: dict[str, DomainRecord]
 
 
@@ -36,7 +39,7 @@ class Midpoints(Model):
     """Every row as a box that holds k rows or more; its sides are published as text."""
 
     kind: Literal["midpoints"] = "midpoints"
-    k: int
+    k: int = Field(ge=1, le=MOST)
 
 
 Counting = Annotated[Exact | Practical | Full | Midpoints, Field(discriminator="kind")]
@@ -47,7 +50,7 @@ class SchemaRecord(Model):
 
     tables: list[TableRecord]
     schema_from: Literal["given", "budget"]
-    c_star: int
+    c_star: int = Field(ge=1)
     """In how many of the tables a tuple stayed at most."""
     transactions: dict[str, str] | None = None
     """Which columns are the user, the item, the value and the pattern, where a tuple is all the transactions of a user."""
@@ -57,8 +60,9 @@ class TuplesRecord(FormRecord):
     """Tuples with their counts."""
 
     kind: Literal["tuples"] = "tuples"
+    ROLES: ClassVar[Roles] = {"counted": (1, MANY)}
     counting: Counting
-    total: int | None = None
+    total: int | None = Field(None, ge=0)
     """The number of tuples, where the publisher stated it as public knowledge."""
     declared: dict[str, DomainRecord] | None = None
     """Of columns of numbers, where it was declared which values there can be: in suppressed rows, too."""
@@ -73,6 +77,16 @@ class TuplesRecord(FormRecord):
     def tables(self) -> list[TableRecord]:
         """The columns of the schema."""
         return [] if self.schema_ is None else self.schema_.tables
+
+    @property
+    def declared_domains(self) -> dict[str, DomainRecord]:
+        """Those of a full count, and those that numbers were declared to have."""
+        return {**(self.declared or {}), **(self.counting.domains if isinstance(self.counting, Full) else {})}
+
+    @property
+    def all_declared(self) -> dict[str, DomainRecord] | None:
+        """Each column has one where every tuple was counted."""
+        return self.counting.domains if isinstance(self.counting, Full) else None
 
     @property
     def on_word(self) -> list[str]:
