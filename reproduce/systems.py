@@ -17,9 +17,9 @@ from scumble.evaluate.settings import Setter
 from scumble.evaluate.workload import Parts
 from scumble.evaluate.workload import Pool as Conditions
 from scumble.mechanisms.anatomy.plan import anatomize
+from scumble.mechanisms.channel_utility import expected_error, record_utility
 from scumble.mechanisms.partitioned.subtables import Subtables
 from scumble.mechanisms.plan import Plan, Profile
-from scumble.mechanisms.utility import expected_error, record_utility
 from scumble.spec.spec import ColumnSpec, Spec
 
 PUBLIC = ["age", "sex", "education", "marital", "race", "workclass", "country"]

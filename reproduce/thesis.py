@@ -38,9 +38,9 @@ from scumble.core.coins import Coins
 from scumble.core.entropy import Entropy
 from scumble.mechanisms import fine_grain, partition
 from scumble.mechanisms.anatomy.plan import anatomize
+from scumble.mechanisms.channel_utility import record_utility
 from scumble.mechanisms.fine_grain_channel import gammas_from_tolerance
 from scumble.mechanisms.plan import Plan
-from scumble.mechanisms.utility import record_utility
 
 CENSUS = Path(__file__).parents[2] / "shared" / "data" / "census_occ.parquet"
 LEVELS = [6, 5, 4, 3]

@@ -20,7 +20,7 @@ from scumble.core.errors import ParameterError
 from scumble.evaluate import Workload, compare
 from scumble.evaluate.attacker import Attacker, met
 from scumble.evaluate.settings import Setter, known, levels_of
-from scumble.evaluate.subject import Subject
+from scumble.evaluate.specified_table import SpecifiedTable
 from scumble.spec.spec import Spec
 from scumble.truth import Truth
 
@@ -35,26 +35,26 @@ def spec_of(sensitive: dict[str, object], public: list[str], **target: object) -
 
 
 @pytest.fixture(scope="module")
-def one(patients: pa.Table) -> Subject:
+def one(patients: pa.Table) -> SpecifiedTable:
     table = patients.select(["sex", "visits", "disease"])
-    return Subject.of(table, spec_of({"disease": {"values": DISEASES}}, ["sex", "visits"], rho2="0.6"))
+    return SpecifiedTable.of(table, spec_of({"disease": {"values": DISEASES}}, ["sex", "visits"], rho2="0.6"))
 
 
 @pytest.fixture(scope="module")
-def two(patients: pa.Table) -> Subject:
+def two(patients: pa.Table) -> SpecifiedTable:
     """Two sensitive columns that have to do with each other."""
     sick = pa.array(["ill" if d in ("flu", "hiv") else "well" for d in patients.column("disease").to_pylist()])
     table = patients.select(["sex", "disease"]).append_column("state", sick)
     sensitive: dict[str, object] = {"disease": {"values": DISEASES}, "state": {"values": ["ill", "well"]}}
-    return Subject.of(table, spec_of(sensitive, ["sex"], gamma=2))
+    return SpecifiedTable.of(table, spec_of(sensitive, ["sex"], gamma=2))
 
 
-def setter_of(subject: Subject) -> Setter:
+def setter_of(subject: SpecifiedTable) -> Setter:
     return Setter(subject.spec, subject.profile, Attacker.of(subject.truth))
 
 
 @pytest.mark.parametrize("level", [0.45, 0.6, 0.8])
-def test_what_is_called_equal_has_the_posterior_that_was_asked_for(one: Subject, level: float) -> None:
+def test_what_is_called_equal_has_the_posterior_that_was_asked_for(one: SpecifiedTable, level: float) -> None:
     """All posteriors within the level, and those that can reach it do: within 1% (swapping has a term in 1/n)."""
     setter = setter_of(one)
     for name in filter(levels_of().__contains__, known()):
@@ -66,7 +66,7 @@ def test_what_is_called_equal_has_the_posterior_that_was_asked_for(one: Subject,
             assert found > 0.99 * level, name
 
 
-def test_the_posterior_of_one_column_is_bayes_rule(one: Subject) -> None:
+def test_the_posterior_of_one_column_is_bayes_rule(one: SpecifiedTable) -> None:
     """Against the whole matrix of posteriors, and the guess against its own definition."""
     setter = setter_of(one)
     for name in ("uniform", "fine_grain"):
@@ -78,7 +78,7 @@ def test_the_posterior_of_one_column_is_bayes_rule(one: Subject) -> None:
 
 
 @pytest.mark.parametrize("mechanism", ["uniform", "frapp", "identity", "fine_grain"])
-def test_the_posterior_of_several_columns_is_bayes_rule(two: Subject, mechanism: str) -> None:
+def test_the_posterior_of_several_columns_is_bayes_rule(two: SpecifiedTable, mechanism: str) -> None:
     """Against brute force over all combinations, by the joint matrix; and the level is met by what the whole row tells."""
     setter = setter_of(two)
     setting = setter.at(mechanism, 0.8)
@@ -108,7 +108,7 @@ def test_the_posterior_of_several_columns_is_bayes_rule(two: Subject, mechanism:
     )
 
 
-def test_the_posterior_of_one_of_k_is_bayes_rule(one: Subject) -> None:
+def test_the_posterior_of_one_of_k_is_bayes_rule(one: SpecifiedTable) -> None:
     """Against the whole matrix: the published value is the person's, perturbed, or that of one of nine others who follow the prior."""
     setter = setter_of(one)
     setting = setter.at("perturbed_generalization", 0.6)
@@ -121,7 +121,7 @@ def test_the_posterior_of_one_of_k_is_bayes_rule(one: Subject) -> None:
 
 
 def test_frequent_values_are_left_alone_where_rho1_says_so(patients: pa.Table) -> None:
-    subject = Subject.of(
+    subject = SpecifiedTable.of(
         patients.select(["sex", "disease"]), spec_of({"disease": {"values": DISEASES}}, ["sex"], rho1=0.2, rho2=0.3)
     )
     attacker = Attacker.of(subject.truth, 0.2)
@@ -142,7 +142,7 @@ def test_counted_tuples_are_looked_up_by_public_columns() -> None:
     assert met(rare, truth).guess == pytest.approx((10 + 9) / 21)
 
 
-def test_a_comparison_says_what_is_equal_and_what_is_not(one: Subject) -> None:
+def test_a_comparison_says_what_is_equal_and_what_is_not(one: SpecifiedTable) -> None:
     found = compare(one, repetitions=2, seed=3, workload=Workload.counts(one.truth, size=20), processes=1)
     by_name = {line.setting.name: line for line in found.lines}
     assert {name for name, line in by_name.items() if line.equal} == set(levels_of()) & set(known()) - {"frapp"}
@@ -160,7 +160,7 @@ def test_a_comparison_says_what_is_equal_and_what_is_not(one: Subject) -> None:
     json.dumps(found.to_list(), allow_nan=False)
 
 
-def test_one_mechanism_over_a_range_costs_less_with_less_privacy(one: Subject) -> None:
+def test_one_mechanism_over_a_range_costs_less_with_less_privacy(one: SpecifiedTable) -> None:
     """From the first to the last of five posteriors the standard error of a count falls sixfold, and the error of 10 counts twofold or more."""
     workload = Workload.sql(["SELECT disease, sex, COUNT(*) AS n FROM release GROUP BY disease, sex"])
     found = compare(one, mechanisms=["uniform"], repetitions=5, seed=1, workload=workload, processes=1)
@@ -171,7 +171,7 @@ def test_one_mechanism_over_a_range_costs_less_with_less_privacy(one: Subject) -
     assert found.frontier()[-1].error == min(line.error for line in found.lines)
 
 
-def test_a_better_line_takes_a_worse_one_off_the_frontier(one: Subject) -> None:
+def test_a_better_line_takes_a_worse_one_off_the_frontier(one: SpecifiedTable) -> None:
     workload = Workload.sql(["SELECT disease, sex, COUNT(*) AS n FROM release GROUP BY disease, sex"])
     found = compare(
         one, mechanisms=["uniform", "identity"], levels=[0.6], repetitions=2, seed=1, workload=workload, processes=1
@@ -180,7 +180,7 @@ def test_a_better_line_takes_a_worse_one_off_the_frontier(one: Subject) -> None:
     assert found.frontier() == [best]
 
 
-def test_processes_change_nothing_and_tell_how_far_they_are(one: Subject) -> None:
+def test_processes_change_nothing_and_tell_how_far_they_are(one: SpecifiedTable) -> None:
     seen: list[tuple[int, int | None]] = []
     workload = Workload.sql(["SELECT disease, COUNT(*) AS n FROM release GROUP BY disease"])
 
@@ -193,7 +193,7 @@ def test_processes_change_nothing_and_tell_how_far_they_are(one: Subject) -> Non
     assert seen == [(i, 8) for i in range(1, 9)]
 
 
-def test_wrong_use_is_said_in_one_line(one: Subject) -> None:
+def test_wrong_use_is_said_in_one_line(one: SpecifiedTable) -> None:
     with pytest.raises(ParameterError, match="believed with that before"):
         compare(one, levels=["1/10"])
     with pytest.raises(ParameterError, match="did you mean 'uniform'"):

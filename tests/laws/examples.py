@@ -19,7 +19,7 @@ from scumble.api import publish_chosen
 from scumble.core.errors import InputError
 from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.settings import Setter
-from scumble.evaluate.subject import Subject
+from scumble.evaluate.specified_table import SpecifiedTable
 from scumble.mechanisms import find_mechanism
 from scumble.release.release import Release
 from scumble.sources.source import read
@@ -123,7 +123,7 @@ def targets(name: str, plain: Spec) -> Iterator[tuple[Target, dict[str, Any]]]:
     yield plain.privacy, {}
     yield Target(rho1="1/10", rho2="1/2"), {}
     if mechanism.at_posterior is not None:
-        subject = Subject.of(plain)
+        subject = SpecifiedTable.of(plain)
         attacker = Attacker.of(subject.truth, None)
         try:
             spec = mechanism.at_posterior(Setter(subject.spec, subject.profile, attacker), LEVEL)

@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import check_estimator
 from scumble.learn import ReleaseTreeClassifier
 from scumble.learn.axis import feature_axis
 from scumble.learn.counts import Box, sums
-from scumble.learn.source import source
 from scumble.learn.splits import entropy, gini, project
+from scumble.learn.training_rows import training_rows
 
 pytestmark = pytest.mark.slow
 
@@ -117,7 +117,7 @@ def test_counts_of_a_node_are_unbiased_and_their_variance_is_right(train: pa.Tab
     small = train.slice(0, 1_000)
     found, given = [], []
     for seed in range(60):
-        data = source(release_of(small, ["age", "ill"], seed=seed))
+        data = training_rows(release_of(small, ["age", "ill"], seed=seed))
         age, town, ill = (feature_axis(data, name, 60) for name in ("age", "town", "ill"))
         assert age.thresholds is not None
         old = np.append(age.thresholds, 80) > 50
@@ -191,7 +191,7 @@ def test_strata_and_their_channels_are_used(train: pa.Table, test: pa.Table) -> 
     from dataclasses import replace
 
     from scumble.engines import open_engine
-    from scumble.learn.source import Source
+    from scumble.learn.training_rows import TrainingRows
 
     parts = [
         release_of(train.slice(i * 10_000, 10_000), ["age", "ill"], retain=p, seed=i) for i, p in enumerate((0.3, 0.8))
@@ -202,14 +202,14 @@ def test_strata_and_their_channels_are_used(train: pa.Table, test: pa.Table) -> 
     strata = [part.published.strata[0] for part in parts]
     known = replace(parts[0].published, columns=rows.column_names, strata=strata, stratum="part")
     tree = ReleaseTreeClassifier().fit(
-        Source(known, open_engine({"release": rows})), target="ill", features=["age", "town"]
+        TrainingRows(known, open_engine({"release": rows})), target="ill", features=["age", "town"]
     )
     raw = ReleaseTreeClassifier().fit(train, target="ill", features=["age", "town"])
     assert tree.score(test) > raw.score(test) - 0.02
     wrong = replace(known, strata=strata[::-1])
     assert abs(tree.root_.shares[1] - raw.root_.shares[1]) < 0.03
     swapped = ReleaseTreeClassifier().fit(
-        Source(wrong, open_engine({"release": rows})), target="ill", features=["age", "town"]
+        TrainingRows(wrong, open_engine({"release": rows})), target="ill", features=["age", "town"]
     )
     assert abs(swapped.root_.shares[1] - raw.root_.shares[1]) > 0.03
 

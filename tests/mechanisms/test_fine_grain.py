@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 from scumble.core.channel import Channel, gamma_bound
 from scumble.core.coins import Coins
 from scumble.core.errors import ParameterError
+from scumble.mechanisms.channel_utility import expected_error, record_utility
 from scumble.mechanisms.fine_grain_channel import fine_grain, gammas_from_scores
-from scumble.mechanisms.utility import expected_error, record_utility
 from scumble.privacy import posteriors
 
 THESIS = [4, 4, 3, 2, 1]

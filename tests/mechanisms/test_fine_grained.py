@@ -10,7 +10,7 @@ from naming import publish_openly
 
 import scumble
 from scumble.core.errors import NotEstimable, ParameterError
-from scumble.mechanisms.utility import record_utility
+from scumble.mechanisms.channel_utility import record_utility
 from scumble.privacy import posteriors
 from scumble.privacy.checks import meets_bounds
 from scumble.privacy.guarantee import CONDITIONS

@@ -178,7 +178,7 @@ def test_local_search_ends_where_no_move_helps(monkeypatch, sets):
         plan = partition(counts, share, (1 + share) / 2, together=sets)
         masks = [np.isin(np.arange(25), each) for each in sets]
         guarded = [bool(counts[each].sum() <= share * counts.sum()) for each in masks]
-        rule = merging.Rule((1 + share) / 2, plan.protected, masks, guarded, 1.0)
+        rule = merging.SubtableRule((1 + share) / 2, plan.protected, masks, guarded, 1.0)
         error = merging.error_of(rule, plan.groups, [list(each) for each in plan.merged])
         for other in neighbouring(plan.merged):
             assert merging.error_of(rule, plan.groups, other) >= error * (1 - 1e-9)

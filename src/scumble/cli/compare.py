@@ -40,11 +40,11 @@ def command(
     from scumble.cli.output import progress_bar
     from scumble.core.atomic import demand_file, whole_file
     from scumble.evaluate import Workload, compare
-    from scumble.evaluate.subject import Subject
+    from scumble.evaluate.specified_table import SpecifiedTable
 
     if out is not None:
         demand_file(out, overwrite, [spec])
-    subject = Subject.of(spec)
+    subject = SpecifiedTable.of(spec)
     workload = (
         Workload.sql(question)
         if question

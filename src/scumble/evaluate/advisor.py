@@ -20,7 +20,7 @@ from scumble.evaluate.parallel import Progress, demand
 from scumble.evaluate.promise import Met, met
 from scumble.evaluate.search import Offer, Search
 from scumble.evaluate.settings import Setter, advised
-from scumble.evaluate.subject import Subject
+from scumble.evaluate.specified_table import SpecifiedTable
 from scumble.evaluate.workload import Workload
 
 
@@ -51,7 +51,7 @@ def advise(
     if (error is None) == (posterior is None):
         raise ParameterError("say what is needed: the error of a question, or the posterior to allow; one of them")
     demand(max(repetitions, 1), processes)
-    subject = Subject.of(table, spec)
+    subject = SpecifiedTable.of(table, spec)
     wanted = _wanted(error)
     asked = list(dict.fromkeys([*(sql for sql, _ in wanted), *questions])) or _counts_of(subject)
     search = Search(
@@ -113,12 +113,12 @@ def _demand_error(forecast: Foreseen, absolute: bool) -> None:
     )
 
 
-def _counts_of(subject: Subject) -> list[str]:
+def _counts_of(subject: SpecifiedTable) -> list[str]:
     """Without questions, the counts of each sensitive column."""
     return [question.sql for question in Workload.marginals(subject.truth, ways=(1,)).questions]
 
 
-def _chosen(mechanisms: Sequence[str] | None, subject: Subject) -> list[str]:
+def _chosen(mechanisms: Sequence[str] | None, subject: SpecifiedTable) -> list[str]:
     every = advised()
     for name in mechanisms or ():
         if name not in every:

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from scumble.core.channel import Channel
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
+from scumble.mechanisms.channel_utility import record_utility
 from scumble.mechanisms.plan import Plan
-from scumble.mechanisms.utility import record_utility
 from scumble.privacy.guarantee import amplification
 from scumble.privacy.rho import posterior_bound
 from scumble.privacy.values import largest_other, worst_posteriors

@@ -20,7 +20,7 @@ from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.measured import FLOORS, Truths, percent
 from scumble.evaluate.parallel import Progress, demand, run
 from scumble.evaluate.settings import Setter, Setting, known, levels_of, why_not
-from scumble.evaluate.subject import Subject
+from scumble.evaluate.specified_table import SpecifiedTable
 from scumble.evaluate.trial import Bench, drawn, trial
 from scumble.evaluate.workload import Workload
 
@@ -157,7 +157,7 @@ def compare(
     seed         the same numbers again
     """
     demand(repetitions, processes)
-    subject = Subject.of(table, spec)
+    subject = SpecifiedTable.of(table, spec)
     attacker = Attacker.of(subject.truth, subject.spec.privacy.rho1)
     setter = Setter(subject.spec, subject.profile, attacker)
     chosen = known(mechanisms)

@@ -10,7 +10,7 @@ import numpy as np
 from scumble.evaluate.foresight import Foreseen
 from scumble.evaluate.measured import Measured, Truths, labels
 from scumble.evaluate.parallel import Progress, run
-from scumble.evaluate.subject import Subject
+from scumble.evaluate.specified_table import SpecifiedTable
 from scumble.evaluate.trial import Bench, answered, drawn
 from scumble.evaluate.workload import Workload
 from scumble.spec.spec import Spec
@@ -28,7 +28,7 @@ class Met:
 
 
 def met(
-    subject: Subject,
+    subject: SpecifiedTable,
     spec: Spec,
     foreseen: Sequence[Foreseen],
     absolute: bool,

@@ -13,13 +13,13 @@ from scumble.core.domain import Grid
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import quoted
 from scumble.evaluate.distances import earth_movers, hellinger, kullback_leibler, shares, total_variation
-from scumble.mechanisms.utility import record_utility
+from scumble.mechanisms.channel_utility import record_utility
 from scumble.release.release import Release
 from scumble.truth import Truth
 
 
 @dataclass(frozen=True)
-class Reconstruction:
+class DistributionError:
     """How far the reconstructed distribution of a column is from the true one."""
 
     column: str
@@ -33,13 +33,13 @@ class Reconstruction:
     """Of the counts of the values that occur: what the thesis calls the reconstruction error, and its aggregate utility."""
 
 
-def reconstruction(release: Release, raw: Any) -> list[Reconstruction]:
+def reconstruction(release: Release, raw: Any) -> list[DistributionError]:
     """Each sensitive column as the release gives it back, beside the truth; negative estimates count as 0."""
     truth = Truth.of(raw, release)
     return [_reconstructed(release, truth, name) for name in truth.sensitive]
 
 
-def _reconstructed(release: Release, truth: Truth, name: str) -> Reconstruction:
+def _reconstructed(release: Release, truth: Truth, name: str) -> DistributionError:
     column = quoted(name)
     answer = release.query(f"SELECT {column}, COUNT(*) AS n FROM {TABLE} GROUP BY {column}")
     domain = truth.domains[name]
@@ -47,7 +47,7 @@ def _reconstructed(release: Release, truth: Truth, name: str) -> Reconstruction:
     estimate[domain.encode(answer.groups.column(0).combine_chunks(), name)] = answer["n"].value
     true = truth.counts(name)
     p, q, seen = shares(true), shares(estimate), true > 0
-    return Reconstruction(
+    return DistributionError(
         name,
         total_variation(p, q),
         hellinger(p, q),

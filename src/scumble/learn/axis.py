@@ -20,7 +20,7 @@ from scumble.core.channel import Channel
 from scumble.core.domain import Domain
 from scumble.core.errors import InputError
 from scumble.engines.engine import TABLE
-from scumble.learn.source import Source
+from scumble.learn.training_rows import TrainingRows
 
 MOST_CATEGORIES = 1000
 
@@ -121,7 +121,7 @@ class Axis:
             raise InputError(f"column {self.name!r} was learned as numbers, but has type {column.type}") from None
 
 
-def category_axis(source: Source, name: str) -> Axis:
+def category_axis(source: TrainingRows, name: str) -> Axis:
     """Every value a bin, sorted; the classes of a target too."""
     domain = source.published.domains.get(name)
     values = domain.values if domain is not None else _tally(source, name).column("v").combine_chunks()
@@ -137,7 +137,7 @@ def category_axis(source: Source, name: str) -> Axis:
     return Axis(name, _channels(source, name, place, len(order)), None, values.take(pa.array(order)))
 
 
-def feature_axis(source: Source, name: str, most: int) -> Axis:
+def feature_axis(source: TrainingRows, name: str, most: int) -> Axis:
     """Numbers in at most `most` bins of about as many rows each, categories as they are."""
     domain = source.published.domains.get(name)
     tally = _tally(source, name)
@@ -177,7 +177,7 @@ def _public_mass(tally: pa.Table) -> tuple[Vector, Vector]:
     return numbers, tally.column("n").cast(pa.float64()).to_numpy()
 
 
-def _true_mass(source: Source, name: str, domain: Domain, tally: pa.Table) -> Vector:
+def _true_mass(source: TrainingRows, name: str, domain: Domain, tally: pa.Table) -> Vector:
     """The unbiased count of each value, summed over strata."""
     codes = domain.encode(tally.column("v").combine_chunks(), name)
     rows = tally.column("n").cast(pa.float64()).to_numpy()
@@ -189,13 +189,13 @@ def _true_mass(source: Source, name: str, domain: Domain, tally: pa.Table) -> Ve
     return total
 
 
-def _channels(source: Source, name: str, cells: Codes, count: int) -> list[Channel]:
+def _channels(source: TrainingRows, name: str, cells: Codes, count: int) -> list[Channel]:
     if name in source.published.domains:
         return [channel.collapse(cells, count) for channel in source.published.channels(name)]
     return [Channel(1.0, size=max(1, count))] * len(source.published.strata)
 
 
-def _tally(source: Source, name: str) -> pa.Table:
+def _tally(source: TrainingRows, name: str) -> pa.Table:
     """How many published rows have each value, in each stratum."""
     source.require(name)
     published = source.published

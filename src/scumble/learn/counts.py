@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from scumble.engines.engine import TABLE
 from scumble.learn.axis import Axis, Codes
-from scumble.learn.source import Source
+from scumble.learn.training_rows import TrainingRows
 
 Tensor = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -38,14 +38,14 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Sums:
+class NodeSums:
     """L and Q of one box and one feature: stratum x published bin x published class."""
 
     first: Tensor
     second: Tensor
 
 
-def sums(source: Source, axes: Sequence[Axis], target: Axis, boxes: Sequence[Box], place: int) -> list[Sums]:
+def sums(source: TrainingRows, axes: Sequence[Axis], target: Axis, boxes: Sequence[Box], place: int) -> list[NodeSums]:
     """L and Q of one feature for all boxes."""
     used = sorted({i for box in boxes for i in box.sets} - {place})
     cut = {i: axes[i].cells([box.sets[i] for box in boxes if i in box.sets]) for i in used}
@@ -59,13 +59,13 @@ def sums(source: Source, axes: Sequence[Axis], target: Axis, boxes: Sequence[Box
     where = np.ravel_multi_index((strata, bins, classes), shape)
     n, n2 = _numbers(lines, "n"), _numbers(lines, "n2" if "n2" in lines.column_names else "n")
 
-    def gathered(box: Box) -> Sums:
+    def gathered(box: Box) -> NodeSums:
         g = np.ones(len(lines))
         for i in used:
             if i in box.sets:
                 g *= _weights(axes[i], box.sets[i], *cut[i])[strata, codes[i]]
         first, second = (np.bincount(where, weights=w, minlength=int(np.prod(shape))) for w in (n * g, n2 * g * g))
-        return Sums(first.astype(np.float64).reshape(shape), second.astype(np.float64).reshape(shape))
+        return NodeSums(first.astype(np.float64).reshape(shape), second.astype(np.float64).reshape(shape))
 
     return [gathered(box) for box in boxes]
 
@@ -78,7 +78,7 @@ def _weights(axis: Axis, members: Mask, cells: Codes, count: int) -> Tensor:
 
 
 def _statement(
-    source: Source, axes: Sequence[Axis], target: Axis, cut: dict[int, tuple[Codes, int]], place: int
+    source: TrainingRows, axes: Sequence[Axis], target: Axis, cut: dict[int, tuple[Codes, int]], place: int
 ) -> exp.Select:
     published = source.published
     keys = [(f"c{i}", axes[i].cell_expression(cells)) for i, (cells, _) in cut.items()]

@@ -21,7 +21,7 @@ from scipy.stats import chi2
 
 from scumble.core.channel import Channel
 from scumble.learn.axis import Axis
-from scumble.learn.counts import Mask, Sums, Tensor
+from scumble.learn.counts import Mask, NodeSums, Tensor
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def project(tables: Tensor) -> Tensor:
 
 
 def best_split(
-    axes: Sequence[Axis], target: Axis, sums_of_axes: Sequence[Sums], inside: Sequence[Mask], rules: Rules
+    axes: Sequence[Axis], target: Axis, sums_of_axes: Sequence[NodeSums], inside: Sequence[Mask], rules: Rules
 ) -> Split | None:
     """The significant split of the largest gain over all features, if there is one."""
     splits = [
@@ -100,7 +100,7 @@ def best_split(
 
 
 def _best_of(
-    place: int, axis: Axis, target: Axis, sums: Sums, members: Mask, rules: Rules, features: int
+    place: int, axis: Axis, target: Axis, sums: NodeSums, members: Mask, rules: Rules, features: int
 ) -> Split | None:
     x = _counts(axis, target, sums)[members]
     total = project(x.sum(axis=0)[None])[0]
@@ -122,7 +122,7 @@ def _best_of(
     return Split(place, chosen, members & ~chosen, float(gain[k]), tables[k], float(np.sqrt(squares[k])))
 
 
-def _counts(axis: Axis, target: Axis, sums: Sums) -> Tensor:
+def _counts(axis: Axis, target: Axis, sums: NodeSums) -> Tensor:
     """Unbiased counts: bin x class."""
     return sum(
         (_solve(f, t, y) for f, t, y in zip(axis.channels, target.channels, sums.first, strict=True)), np.zeros(1)
@@ -155,7 +155,7 @@ def _candidates(axis: Axis, x: Tensor, total: Tensor, members: Mask) -> Tensor:
     return sides
 
 
-def _large_enough(axis: Axis, sums: Sums, sides: Tensor, members: Mask, tables: Tensor, least: float) -> Mask:
+def _large_enough(axis: Axis, sums: NodeSums, sides: Tensor, members: Mask, tables: Tensor, least: float) -> Mask:
     """Whether both sides have enough rows, and surely some: more than two standard errors."""
     sizes = tables.sum(axis=2)
     spread = [np.sqrt(_variance(axis, sums.second.sum(axis=2), part)) for part in (sides, members - sides)]
@@ -163,7 +163,7 @@ def _large_enough(axis: Axis, sums: Sums, sides: Tensor, members: Mask, tables: 
 
 
 def standard_errors(
-    axis: Axis, target: Axis, sums: Sums, members: Mask, counts: Tensor, whole: float
+    axis: Axis, target: Axis, sums: NodeSums, members: Mask, counts: Tensor, whole: float
 ) -> tuple[float, Tensor]:
     """Of the rows of a box, n among `whole`, and of its class shares.
 
@@ -184,7 +184,9 @@ def _variance(axis: Axis, second: Tensor, functions: Tensor) -> Tensor:
     )
 
 
-def _squares(axis: Axis, target: Axis, sums: Sums, sides: Tensor, members: Mask, left: Tensor, total: Tensor) -> Tensor:
+def _squares(
+    axis: Axis, target: Axis, sums: NodeSums, sides: Tensor, members: Mask, left: Tensor, total: Tensor
+) -> Tensor:
     """z^2 of each candidate."""
     n = total.sum()
     share, rows = total / n, left.sum(axis=1, keepdims=True)

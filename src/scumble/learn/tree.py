@@ -21,8 +21,8 @@ from scumble.core.errors import InputError, ParameterError
 from scumble.core.parameters import plain
 from scumble.learn.axis import Axis, category_axis, feature_axis
 from scumble.learn.counts import Box, Mask, Tensor, sums
-from scumble.learn.source import Source, as_table, source
 from scumble.learn.splits import Rules, Split, best_split, entropy, gini, project, standard_errors
+from scumble.learn.training_rows import TrainingRows, as_table, training_rows
 from scumble.release.release import Release
 
 CRITERIA = {"gini": gini, "entropy": entropy}
@@ -148,7 +148,7 @@ class ReleaseTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             raise ParameterError(f"significance is a probability above 0, not {self.significance!r}")
         return Rules(CRITERIA[self.criterion], float(self.min_samples_leaf), float(self.significance))
 
-    def _grow(self, data: Source, rules: Rules) -> None:
+    def _grow(self, data: TrainingRows, rules: Rules) -> None:
         """Level by level: for each feature one statement serves all nodes of a level."""
         level: list[Node] = []
         self.depth_, self.leaves_ = 0, 1
@@ -174,7 +174,7 @@ class ReleaseTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             self.leaves_ += len(level) // 2
 
 
-def _learned(X: Any, y: Any, target: str | None) -> tuple[Source, str, bool]:
+def _learned(X: Any, y: Any, target: str | None) -> tuple[TrainingRows, str, bool]:
     """What to learn from, the target's name, and whether the features have names."""
     wanted = y if isinstance(y, str) else target
     if isinstance(X, Release) or y is None or isinstance(y, str):
@@ -182,15 +182,15 @@ def _learned(X: Any, y: Any, target: str | None) -> tuple[Source, str, bool]:
             raise ParameterError(
                 "requires y to be passed, but the target y is None; or name the column to predict: target="
             )
-        return source(X), wanted, True
+        return training_rows(X), wanted, True
     table, labels = as_table(X), column_or_1d(y, warn=True)
     if len(labels) != len(table):
         raise ParameterError(f"{len(table)} rows need as many labels, not {len(labels)}")
     check_classification_targets(labels)
-    return source(table.append_column(LABEL, pa.array(labels.tolist()))), LABEL, hasattr(X, "columns")
+    return training_rows(table.append_column(LABEL, pa.array(labels.tolist()))), LABEL, hasattr(X, "columns")
 
 
-def _others(data: Source, target: str) -> list[str]:
+def _others(data: TrainingRows, target: str) -> list[str]:
     hidden = {target, data.published.stratum, data.published.weight}
     return [name for name in data.published.columns if name not in hidden]
 

@@ -21,8 +21,8 @@ import numpy as np
 from scumble.core.channel import Channel, Vector, gamma_bound
 from scumble.core.errors import ParameterError, did_you_mean
 from scumble.core.parameters import number
+from scumble.mechanisms.channel_utility import ErrorOf, WeightedQueries, checked_counts, checked_weights
 from scumble.mechanisms.retention_program import Program, least_error, most_records
-from scumble.mechanisms.utility import ErrorOf, Workload, checked_counts, checked_weights
 
 BREACHES = ("upward", "both")
 OBJECTIVES = ("records", "error")
@@ -64,7 +64,7 @@ def fine_grain(
 
     What a floor costs is the difference in `record_utility`:
 
-    >>> from scumble.mechanisms.utility import record_utility
+    >>> from scumble.mechanisms.channel_utility import record_utility
     >>> [round(record_utility(fine_grain([4, 4, 3, 2, 1], theta=3, floor=p), [4, 4, 3, 2, 1]), 4) for p in (0, 0.25, "1/3")]
     [0.5738, 0.5322, 0.473]
     """
@@ -77,7 +77,7 @@ def fine_grain(
             raise ParameterError("a workload is only for objective='error'; objective='records' takes weights alone")
         return Channel(most_records(program, n if weights is None else checked_weights(weights, len(n), "value")))
     return Channel(
-        least_error(program, ErrorOf(n, np.full(len(n), 1 / len(n)), Workload.of(len(n), workload, weights)))
+        least_error(program, ErrorOf(n, np.full(len(n), 1 / len(n)), WeightedQueries.of(len(n), workload, weights)))
     )
 
 

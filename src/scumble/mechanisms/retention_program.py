@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from scumble.core.channel import Vector
 from scumble.core.errors import ParameterError
-from scumble.mechanisms.utility import ErrorOf
+from scumble.mechanisms.channel_utility import ErrorOf
 
 ROUNDING = 1e-12
 

@@ -11,7 +11,7 @@ from scumble.privacy.tails import Counts, Tails, chernoff, fails, level_of, para
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class Violators:
     """Which groups let a value be estimated too well, by one of the tests."""
 
     violating: npt.NDArray[np.bool_]
@@ -37,8 +37,8 @@ class Exposure:
 class Violations:
     """Both verdicts, and the groups where the estimate is surest."""
 
-    exact: Verdict
-    chernoff: Verdict
+    exact: Violators
+    chernoff: Violators
     worst: list[Exposure]
 
 
@@ -80,8 +80,8 @@ def _any_fails(
     return np.bincount(group[failed], minlength=len(table)) > 0
 
 
-def _verdict(violating: npt.NDArray[np.bool_], size: Counts) -> Verdict:
-    return Verdict(violating, float(violating.sum() / (size > 0).sum()), float(size[violating].sum() / size.sum()))
+def _verdict(violating: npt.NDArray[np.bool_], size: Counts) -> Violators:
+    return Violators(violating, float(violating.sum() / (size > 0).sum()), float(size[violating].sum() / size.sum()))
 
 
 def _exposure(table: Counts, group: int, p: float, lam: float) -> Exposure:

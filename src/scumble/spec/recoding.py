@@ -124,14 +124,14 @@ def frequent(columns: Sequence[pa.Array], k: int) -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Boxes:
+class HalvedBoxes:
     """A partition: the box of each row (-1: suppressed, where there are fewer than k rows in all), and the boxes' sides."""
 
     cells: npt.NDArray[np.int64]
     sides: list[list[Range]]
 
 
-def fixed_midpoints(rows: Any, ranges: Sequence[Range], k: int, *, whole: bool = False) -> Boxes:
+def fixed_midpoints(rows: Any, ranges: Sequence[Range], k: int, *, whole: bool = False) -> HalvedBoxes:
     """Rows in boxes of at least k, found by halving the declared ranges; a box is published as its sides, never as its rows' extent.
 
     A box has ONE side that may be split, the longest in proportion to its declared range (the first of equals), at its midpoint; it
@@ -151,7 +151,7 @@ def fixed_midpoints(rows: Any, ranges: Sequence[Range], k: int, *, whole: bool =
     demand_k(k)
     cells = np.full(len(points), -1, np.int64)
     if len(points) < k:
-        return Boxes(cells, [])
+        return HalvedBoxes(cells, [])
     widths = np.array([high - low for low, high in ranges])
     sides: list[list[Range]] = []
     waiting = [(np.arange(len(points)), list(ranges))]
@@ -163,7 +163,7 @@ def fixed_midpoints(rows: Any, ranges: Sequence[Range], k: int, *, whole: bool =
         else:
             cells[inside] = len(sides)
             sides.append(box)
-    return Boxes(cells, sides)
+    return HalvedBoxes(cells, sides)
 
 
 def _halve(

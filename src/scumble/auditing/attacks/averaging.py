@@ -84,7 +84,7 @@ def _same_domain(name: str, a: Publication, b: Publication) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Sighting:
     """One published value of each linked person, and the law that it came by."""
 
     law: ColumnLaw
@@ -100,7 +100,8 @@ class Look:
 def _column(case: Case, name: str, releases: list[Publication], rows: list[Codes], people: Codes | None) -> Finding:
     truth = case.truth(name) if case.raw is not None else None
     looks = [
-        Look(column_law(e, name, truth), e.stratum[at], e.codes(name)[at]) for e, at in zip(releases, rows, strict=True)
+        Sighting(column_law(e, name, truth), e.stratum[at], e.codes(name)[at])
+        for e, at in zip(releases, rows, strict=True)
     ]
     prior = looks[0].law.prior
     same = float(np.mean([looks[0].seen == other.seen for other in looks[1:]]))
@@ -124,7 +125,7 @@ def _column(case: Case, name: str, releases: list[Publication], rows: list[Codes
     return max(findings, key=lambda finding: finding.low - finding.baseline)
 
 
-def _some_fresh(case: Case, looks: list[Look], truth: Codes, sentence: str) -> Finding | None:
+def _some_fresh(case: Case, looks: list[Sighting], truth: Codes, sentence: str) -> Finding | None:
     """Whether some people have fresh coins while most have keyed ones."""
     error = (1 - LEVEL) / len(case.publication.sensitive) / (len(looks) - 1)
     findings = [
@@ -161,7 +162,7 @@ def _agreement(a: ColumnLaw, b: ColumnLaw) -> float:
     return total
 
 
-def _guess(looks: list[Look], prior: Numbers) -> tuple[Codes, Numbers]:
+def _guess(looks: list[Sighting], prior: Numbers) -> tuple[Codes, Numbers]:
     """The likeliest value of each person, and how strongly it is believed.
 
     A value that no look shows has the likelihood of redrawn ones only, so the best of these is the same for all people of the same sub-tables.

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from scumble.auditing.evidence.boxes import guessed
-from scumble.auditing.evidence.buckets import Buckets
+from scumble.auditing.evidence.buckets import AnatomyBuckets
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers, column_law
 from scumble.auditing.evidence.parts import Sum, Summands, worst
@@ -54,7 +54,7 @@ def attack(case: Case) -> Finding | None:
 
 
 def _bucket(case: Case) -> Finding:
-    buckets = Buckets.of(case.publication)
+    buckets = AnatomyBuckets.of(case.publication)
     sentence = f"{buckets.name}: what is left of a bucket when the values of all its other rows are taken away; without them the best guess is right in 1/l"
     return Finding(
         NAME,

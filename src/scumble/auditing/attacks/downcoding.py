@@ -48,7 +48,7 @@ def attack(case: Case) -> Finding | None:
     different = max(len(raw.column(name).unique()) for name in publication.quasi)
     looked_at = max(1, min(MOST_CLASSES, MOST_READ // different))
     classes = one[np.unique(np.linspace(0, count - 1, looked_at).astype(np.int64))]
-    columns = {name: Column(publication.table.column(name), raw.column(name), classes) for name in publication.quasi}
+    columns = {name: RawColumn(publication.table.column(name), raw.column(name), classes) for name in publication.quasi}
     chances: list[float] = []
     hits = 0
     for place in range(len(classes)):
@@ -68,7 +68,7 @@ def attack(case: Case) -> Finding | None:
     return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "singling out")
 
 
-class Column:
+class RawColumn:
     """A column of the raw table by its different values, and which of them the label of each class stands for."""
 
     def __init__(self, published: Any, raw: Any, classes: Codes) -> None:

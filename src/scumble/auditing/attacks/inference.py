@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.auditing.evidence.boxes import guessed
-from scumble.auditing.evidence.buckets import Buckets
+from scumble.auditing.evidence.buckets import AnatomyBuckets
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import ColumnLaw, column_law
 from scumble.auditing.evidence.guessing import in_known_rows
@@ -63,7 +63,7 @@ def _prior(law: ColumnLaw) -> str:
 
 def _bucket(case: Case) -> Finding:
     """The first of the most frequent values of a bucket, for every row of it; of people whose rows were left out nothing was promised or told."""
-    buckets = Buckets.of(case.publication)
+    buckets = AnatomyBuckets.of(case.publication)
     promised = 1 / buckets.diversity
     sentence = f"{buckets.name}: the most frequent value in the bucket of a row with the person's public values; 1/l = {promised:.2%} is promised"
     if case.raw is None:

@@ -14,7 +14,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Buckets:
+class AnatomyBuckets:
     """Both tables of the release, by number of bucket."""
 
     name: str
@@ -26,7 +26,7 @@ class Buckets:
     values: pa.Array
 
     @classmethod
-    def of(cls, publication: Publication) -> "Buckets":
+    def of(cls, publication: Publication) -> "AnatomyBuckets":
         """The buckets of an publication."""
         release, rows = publication.release, publication.table
         assert release is not None

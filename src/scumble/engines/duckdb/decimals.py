@@ -46,7 +46,7 @@ def decimal_commas(relation: duckdb.DuckDBPyRelation, path: Path, text: Sequence
 
 
 @dataclass(frozen=True)
-class Seen:
+class CommaColumn:
     """A column whose values are numbers, some with a comma."""
 
     name: str
@@ -57,7 +57,7 @@ class Seen:
     """Whether there are points too."""
 
 
-def _seen(relation: duckdb.DuckDBPyRelation, name: str) -> Seen | None:
+def _seen(relation: duckdb.DuckDBPyRelation, name: str) -> CommaColumn | None:
     """What the values of a column look like; None where some are no numbers, or none has a comma."""
     values = relation.limit(SAMPLE).project(f"trim({quoted(name)}) AS v").filter("v <> ''")
     comma = "FILTER (contains(v, ','))"
@@ -68,4 +68,4 @@ def _seen(relation: duckdb.DuckDBPyRelation, name: str) -> Seen | None:
         f"any_value(v) {comma}",
     ]
     numbers, thousands, points, example = values.aggregate(", ".join(measures)).fetchall()[0]
-    return Seen(name, example, thousands, points) if numbers and example is not None else None
+    return CommaColumn(name, example, thousands, points) if numbers and example is not None else None

@@ -128,7 +128,7 @@ def _least_variance(channel: Channel, phi: Vector) -> float:
     return float(np.maximum(0.0, square - mean**2).min())
 
 
-class Sums:
+class BoxSums:
     """What the boxes of a public group come to, by published value: see `box_sums`."""
 
     def __init__(self, size: int) -> None:
@@ -153,13 +153,13 @@ class Sums:
         return float(self.w @ phi), spread + (placed if placed > 1e-9 * float(self.w.sum()) else 0.0)
 
 
-def _by_cell(lines: pa.Table, keys: Sequence[str], boxes: Boxes) -> dict[Cell, Sums]:
+def _by_cell(lines: pa.Table, keys: Sequence[str], boxes: Boxes) -> dict[Cell, BoxSums]:
     """The sums of each public group."""
-    sums: dict[Cell, Sums] = {}
+    sums: dict[Cell, BoxSums] = {}
     codes = boxes.domain.encode(lines.column("y").combine_chunks(), boxes.name)
     for code, line in zip(codes.tolist(), lines.to_pylist(), strict=True):
         cell = tuple((name, line[name]) for name in keys)
-        sums.setdefault(cell, Sums(boxes.domain.size)).add(code, line)
+        sums.setdefault(cell, BoxSums(boxes.domain.size)).add(code, line)
     if not keys:
-        sums.setdefault((), Sums(boxes.domain.size))
+        sums.setdefault((), BoxSums(boxes.domain.size))
     return sums

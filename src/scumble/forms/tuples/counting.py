@@ -25,7 +25,7 @@ DECLARED = "scumble_declared_{}"
 
 
 @dataclass(frozen=True)
-class Rule:
+class CountingRule:
     """What a tuple that is published n times counts: n with one variance above the floor, something else at the floor."""
 
     floor: int = 0

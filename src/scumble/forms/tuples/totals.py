@@ -20,7 +20,7 @@ from scumble.core.errors import NotEstimable
 from scumble.core.parameters import confidence
 from scumble.engines.engine import Engine
 from scumble.forms.form import Opened, demand_unbiased
-from scumble.forms.tuples.counting import CountedTuples, Rule, over_domain, pairs_of, tuples_of
+from scumble.forms.tuples.counting import CountedTuples, CountingRule, over_domain, pairs_of, tuples_of
 from scumble.forms.tuples.estimate import Known, estimate
 from scumble.forms.tuples.opened import CountedRelease, CountedTable, counted_release
 from scumble.forms.tuples.statement import Summed
@@ -68,11 +68,11 @@ class Counting:
         return AllTuples(release.total, self.rows, float(count.variance[0]), float(count.tuples[0]))
 
 
-def _rule(noise: ClampedCounts | None) -> Rule:
+def _rule(noise: ClampedCounts | None) -> CountingRule:
     if noise is None:
-        return Rule()
+        return CountingRule()
     values, variances = noise.estimate([noise.floor, noise.floor + 1])
-    return Rule(noise.floor, float(values[0]), float(variances[0]), float(variances[1]))
+    return CountingRule(noise.floor, float(values[0]), float(variances[0]), float(variances[1]))
 
 
 def _sums_of(table: pa.Table, of: Summed, place: int) -> Sums:

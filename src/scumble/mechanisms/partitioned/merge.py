@@ -35,7 +35,7 @@ class Measure(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rule:
+class SubtableRule:
     """What a sub-table may be, and what it costs."""
 
     rho2: float
@@ -77,7 +77,7 @@ def union(groups: Counts, merge: Merge) -> Counts:
     return np.array([groups[members].sum(axis=0) for members in merge])
 
 
-def error_of(rule: Rule, groups: Counts, merge: Merge) -> float:
+def error_of(rule: SubtableRule, groups: Counts, merge: Merge) -> float:
     """The expected error of a merge."""
     return math.fsum(rule.cost(rule.measure(union(groups, merge))).tolist())
 
@@ -93,7 +93,7 @@ def cuthill_mckee(groups: Counts) -> list[int]:
     return [int(place) for place in reverse_cuthill_mckee(shared, symmetric_mode=True)]
 
 
-def merge_neighbours(rule: Rule, groups: Counts, order: Sequence[int]) -> Merge:
+def merge_neighbours(rule: SubtableRule, groups: Counts, order: Sequence[int]) -> Merge:
     """The best merge of neighbours in the order: dynamic programming over where the last sub-table begins."""
     costs = _run_costs(rule, groups[list(order)])
     best, begin = np.full(len(order) + 1, np.inf), np.zeros(len(order) + 1, dtype=int)
@@ -109,7 +109,7 @@ def merge_neighbours(rule: Rule, groups: Counts, order: Sequence[int]) -> Merge:
     return merge
 
 
-def _run_costs(rule: Rule, groups: Counts) -> list[Vector]:
+def _run_costs(rule: SubtableRule, groups: Counts) -> list[Vector]:
     """What each run of neighbours costs, by its first group and its last: measured start by start, and priced all at once."""
     runs = _Runs(rule, groups)
     measures = [runs.measure(start) for start in range(len(groups))]
@@ -124,7 +124,7 @@ def _run_costs(rule: Rule, groups: Counts) -> list[Vector]:
 class _Runs:
     """Measures of all runs of neighbouring groups, from the non-zero cells alone: O(cells) for each start."""
 
-    def __init__(self, rule: Rule, groups: Counts) -> None:
+    def __init__(self, rule: SubtableRule, groups: Counts) -> None:
         self.rule = rule
         self.position, self.value = np.nonzero(groups)
         self.first = np.searchsorted(self.position, np.arange(len(groups)))

@@ -9,7 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.core.channel import Vector
-from scumble.mechanisms.partitioned.merge import Counts, Mask, Measure, Merge, Rule, error_of, merge_neighbours, union
+from scumble.mechanisms.partitioned.merge import (
+    Counts,
+    Mask,
+    Measure,
+    Merge,
+    SubtableRule,
+    error_of,
+    merge_neighbours,
+    union,
+)
 
 Places = npt.NDArray[np.intp]
 Find = Callable[[int], tuple[int, int] | None]
@@ -24,7 +33,7 @@ CHUNK = 1 << 16
 """Counts that are looked at together, where they are made for that: few enough to stay in the cache."""
 
 
-def search(rule: Rule, groups: Counts, reference: Merge) -> Merge:
+def search(rule: SubtableRule, groups: Counts, reference: Merge) -> Merge:
     """The best merge of groups that need not be neighbours: exactly for few groups, else by local search."""
     if len(groups) <= EXACT:
         merges = [_best_merge(rule, groups)]
@@ -34,7 +43,7 @@ def search(rule: Rule, groups: Counts, reference: Merge) -> Merge:
     return min(reference, *merges, key=lambda merge: error_of(rule, groups, merge))
 
 
-def _best_merge(rule: Rule, groups: Counts) -> Merge:
+def _best_merge(rule: SubtableRule, groups: Counts) -> Merge:
     """The best of all set partitions of the groups, by dynamic programming over subsets (bit k: group k).
 
     best(S) = min over C of cost(C + k) + best(S - C - k),        k the last group in S, C a subset of the others
@@ -75,7 +84,7 @@ def _last_block(cost: Vector, best: Vector, subset: int) -> int:
     return last + int(others[np.argmin(cost[last + others] + best[subset - last - others])])
 
 
-def _improve(rule: Rule, groups: Counts, merge: Merge) -> Merge:
+def _improve(rule: SubtableRule, groups: Counts, merge: Merge) -> Merge:
     """Groups, and whole sub-tables, move to where the error falls most, until no move helps or WORK is done."""
     blocks = _Blocks(rule, groups, merge)
     while blocks.looked < WORK and (blocks.move_groups() | blocks.move_blocks()):
@@ -93,7 +102,7 @@ class _Blocks:
     what a group does not have, it does not change in a block.
     """
 
-    def __init__(self, rule: Rule, groups: Counts, merge: Merge) -> None:
+    def __init__(self, rule: SubtableRule, groups: Counts, merge: Merge) -> None:
         self.rule, self.groups = rule, groups
         self.looked = 0
         self.alone = rule.measure(groups)

@@ -30,7 +30,7 @@ from scumble.mechanisms.partitioned.merge import (
     Counts,
     Mask,
     Merge,
-    Rule,
+    SubtableRule,
     cuthill_mckee,
     error_of,
     merge_neighbours,
@@ -122,7 +122,7 @@ def partition(
     _check_feasible(table, chosen, low, high, called)
     sets = [_member(table, named, called) for named in together]
     guarded = [int(table[members].sum()) / int(table.sum()) <= low for members in sets]
-    rule = Rule(high, chosen, sets, guarded, _scale(delta) / int(table.sum()))
+    rule = SubtableRule(high, chosen, sets, guarded, _scale(delta) / int(table.sum()))
     groups = balance(table, chosen)
     reference = merge_neighbours(rule, groups, cuthill_mckee(groups))
     if order is None:
@@ -130,7 +130,7 @@ def partition(
     return _partition(rule, groups, reference, merge_neighbours(rule, groups, _given(order, len(groups))))
 
 
-def _partition(rule: Rule, groups: Counts, reference: Merge, merge: Merge) -> Partition:
+def _partition(rule: SubtableRule, groups: Counts, reference: Merge, merge: Merge) -> Partition:
     rows = union(groups, sorted(merge))
     return Partition(
         groups=groups,

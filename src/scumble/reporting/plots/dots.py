@@ -20,7 +20,7 @@ DIAMOND = {"shape": "diamond", "size": 78, "stroke": "var(--truth)", "strokeWidt
 
 
 @dataclass(frozen=True)
-class Line:
+class DotLine:
     """A value, or a range of values, with its counts."""
 
     label: str
@@ -31,7 +31,7 @@ class Line:
     truth: float | None = None
 
 
-def dots(lines: Sequence[Line], width: int) -> Any:
+def dots(lines: Sequence[DotLine], width: int) -> Any:
     """The chart of some values, from top to bottom."""
     alt = need("altair", "report")
     narrow = width < 500
@@ -56,7 +56,7 @@ def dots(lines: Sequence[Line], width: int) -> Any:
     )
 
 
-def _apart(lines: Sequence[Line]) -> list[Line]:
+def _apart(lines: Sequence[DotLine]) -> list[DotLine]:
     """Values that look the same when cut short get a number: the axis would put them in one row."""
     seen: Counter[str] = Counter()
     places = []
@@ -66,7 +66,7 @@ def _apart(lines: Sequence[Line]) -> list[Line]:
     return places
 
 
-def _drawn(line: Line) -> dict[str, Any]:
+def _drawn(line: DotLine) -> dict[str, Any]:
     """An interval without an end is drawn to its value; the table beside the chart says that it is open."""
     ends = {
         name: end if math.isfinite(end) else line.estimate for name, end in (("low", line.low), ("high", line.high))

@@ -11,7 +11,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 
 @dataclass(frozen=True)
-class Setting:
+class FrontierPoint:
     """A way to publish: the largest posterior, the error that comes with it, and whether it is on a curve or a mark."""
 
     name: str
@@ -20,7 +20,7 @@ class Setting:
     this: bool = False
 
 
-def frontier(settings: Sequence[Setting], error: str, width: int) -> Any:
+def frontier(settings: Sequence[FrontierPoint], error: str, width: int) -> Any:
     """The chart: the curves of the named mechanisms, and this release on it."""
     alt = need("altair", "report")
     narrow = width < 500

@@ -9,7 +9,7 @@ from scumble.query.estimates import Estimate
 from scumble.reporting.axes import Axis, Slice, protected_axis
 from scumble.reporting.figure import Figure, figure, text
 from scumble.reporting.numbers import interval, share, whole
-from scumble.reporting.plots.dots import Line, dots
+from scumble.reporting.plots.dots import DotLine, dots
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Counts, Subject
 
@@ -80,7 +80,7 @@ def _distribution(subject: Subject, name: str) -> Distribution:
     )
 
 
-def _values(subject: Subject, axis: Axis) -> tuple[list[Line], list[str]]:
+def _values(subject: Subject, axis: Axis) -> tuple[list[DotLine], list[str]]:
     """All values by one question."""
     column = exp.column(axis.name, quoted=True)
     estimates = subject.ask([column])
@@ -90,16 +90,16 @@ def _values(subject: Subject, axis: Axis) -> tuple[list[Line], list[str]]:
     return lines, estimates.notes
 
 
-def _ranges(subject: Subject, axis: Axis) -> tuple[list[Line], list[str]]:
+def _ranges(subject: Subject, axis: Axis) -> tuple[list[DotLine], list[str]]:
     """A question for each range."""
     published, truth = _published(subject, axis.number), subject.true_counts([axis.number])
     return [_line(part, subject.count(part.where), 0, published, truth) for part in axis.parts], []
 
 
-def _line(part: Slice, e: Estimate, place: int, published: Counts | None, truth: Counts | None) -> Line:
+def _line(part: Slice, e: Estimate, place: int, published: Counts | None, truth: Counts | None) -> DotLine:
     value, low, high = (float(numbers[place]) for numbers in (e.value, e.low, e.high))
     as_is, true = (None if counts is None else float(counts.get((part.key,), 0)) for counts in (published, truth))
-    return Line(part.label, value, low, high, as_is, true)
+    return DotLine(part.label, value, low, high, as_is, true)
 
 
 def _published(subject: Subject, group: exp.Expression) -> Counts | None:
@@ -108,7 +108,7 @@ def _published(subject: Subject, group: exp.Expression) -> Counts | None:
     return subject.published([group], 1 << 24) if view.row_by_row or view.made_up else None
 
 
-def _row(line: Line) -> tuple[str, ...]:
+def _row(line: DotLine) -> tuple[str, ...]:
     return (
         line.label,
         whole(line.estimate),
@@ -118,7 +118,7 @@ def _row(line: Line) -> tuple[str, ...]:
     )
 
 
-def _key(lines: list[Line]) -> tuple[tuple[str, str], ...]:
+def _key(lines: list[DotLine]) -> tuple[tuple[str, str], ...]:
     entries = [("dot", "estimate, with its 95% interval")]
     if any(line.published is not None for line in lines):
         entries.append(("square", "as published, before correction"))

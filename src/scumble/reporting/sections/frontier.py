@@ -17,7 +17,7 @@ from scumble.core.errors import InputError
 from scumble.privacy.values import worst_posteriors
 from scumble.reporting.figure import figure, text
 from scumble.reporting.numbers import share
-from scumble.reporting.plots.frontier import Setting
+from scumble.reporting.plots.frontier import FrontierPoint
 from scumble.reporting.plots.frontier import frontier as draw
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject, shares
@@ -46,7 +46,8 @@ def frontier(subject: Subject) -> Section:
         )
     rows = subject.total
     settings = [
-        Setting("uniform perturbation", largest_posterior(p, prior), typical_error(p, prior, rows)) for p in RETENTIONS
+        FrontierPoint("uniform perturbation", largest_posterior(p, prior), typical_error(p, prior, rows))
+        for p in RETENTIONS
     ]
     alt = (
         f"For {text(name)}: the more error is accepted, the smaller the largest belief in any value after seeing a row. This release has a largest belief of {share(here.posterior)} and a typical error of "
@@ -108,11 +109,11 @@ def _prior(subject: Subject, name: str) -> Numbers:
     return shares(np.nan_to_num(estimates.estimates[0].value))
 
 
-def _this(subject: Subject, name: str, prior: Numbers) -> Setting:
+def _this(subject: Subject, name: str, prior: Numbers) -> FrontierPoint:
     """Where the release itself stands: its channel's largest posterior, and the standard errors of its own answers."""
     errors = subject.ask([exp.column(name, quoted=True)]).estimates[0].se
     error = float(np.sqrt(np.nanmean(errors**2))) / subject.total
-    return Setting("this release", _posterior(subject, name, prior), error, this=True)
+    return FrontierPoint("this release", _posterior(subject, name, prior), error, this=True)
 
 
 def _posterior(subject: Subject, name: str, prior: Numbers) -> float:

@@ -30,7 +30,7 @@ MOST_GROUPS = 30
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnLine:
     """A line of the table of columns."""
 
     name: str
@@ -42,7 +42,9 @@ class Column:
 def published(subject: Subject) -> Section:
     """The section."""
     manifest = subject.manifest
-    columns = [Column(text(c.name), ROLES.get(c.role, c.role), c.type, how(c)) for c in manifest.columns[:MOST_COLUMNS]]
+    columns = [
+        ColumnLine(text(c.name), ROLES.get(c.role, c.role), c.type, how(c)) for c in manifest.columns[:MOST_COLUMNS]
+    ]
     tables = manifest.form.tables
     merged = {
         text(c.name): [(text(m.published), [text(v) for v in m.values]) for m in c.merged if len(m.values) > 1]

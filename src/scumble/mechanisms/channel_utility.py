@@ -46,14 +46,14 @@ def expected_error(channel: Channel, counts: Any, workload: Any = None, weights:
     (150.0, 0.0)
     """
     n = checked_counts(counts, channel.size)
-    queries = Workload.of(channel.size, workload, weights)
+    queries = WeightedQueries.of(channel.size, workload, weights)
     if np.any(channel.replace[channel.never_retained] == 0):
         return _error_by_weights(channel, n, queries)
     return ErrorOf(n, channel.replace, queries).value(channel.retention)
 
 
 @dataclass(frozen=True)
-class Workload:
+class WeightedQueries:
     """Queries h and their weights, seen only through Q = sum_q weight_q h_q h_q^T."""
 
     rows: Callable[[], Vector]
@@ -65,7 +65,7 @@ class Workload:
     """Q v."""
 
     @classmethod
-    def of(cls, size: int, workload: Any = None, weights: Any = None) -> "Workload":
+    def of(cls, size: int, workload: Any = None, weights: Any = None) -> "WeightedQueries":
         """The workload of given rows; the counts of the single values when absent."""
         if workload is None:
             w = checked_weights(weights, size, "value")
@@ -87,7 +87,7 @@ class ErrorOf:
 
     counts: Vector
     replace: Vector
-    workload: Workload
+    workload: WeightedQueries
 
     def value(self, p: Vector) -> float:
         """sum_x k_x R_x, R_x = sum_q weight_q (h_qx - c_q)^2 = Q_xx - 2 (Q s)_x + s^T Q s, where s = (r/p) / sum(r/p)."""
@@ -163,7 +163,7 @@ def checked_weights(weights: Any, size: int, unit: str) -> Vector:
     return w
 
 
-def _error_by_weights(channel: Channel, n: Vector, queries: Workload) -> float:
+def _error_by_weights(channel: Channel, n: Vector, queries: WeightedQueries) -> float:
     """The same from the debias weights themselves, which also know what zero retention leaves estimable."""
     asked = queries.rows()[queries.weights > 0].T
     try:

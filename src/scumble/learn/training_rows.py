@@ -15,7 +15,7 @@ from scumble.release.release import Release
 
 
 @dataclass(frozen=True)
-class Source:
+class TrainingRows:
     """An engine, and what is known of the rows behind it."""
 
     published: Published
@@ -27,9 +27,9 @@ class Source:
             raise InputError(f"there is no column {name!r} to learn from{did_you_mean(name, self.published.columns)}")
 
 
-def source(data: Any) -> Source:
+def training_rows(data: Any) -> TrainingRows:
     """A release, or a table of raw rows."""
-    if isinstance(data, Source):
+    if isinstance(data, TrainingRows):
         return data
     if isinstance(data, Release):
         if not data.manifest.view.row_by_row:
@@ -40,9 +40,9 @@ def source(data: Any) -> Source:
             raise InputError(
                 f"{', '.join(data.manifest.view.joint)} were perturbed as one, which learning does not know; learn from a release with mechanism uniform"
             )
-        return Source(data.published, data.engine)
+        return TrainingRows(data.published, data.engine)
     table = as_table(data)
-    return Source(Published(table.column_names, {}, [{}]), open_engine({TABLE: table}))
+    return TrainingRows(Published(table.column_names, {}, [{}]), open_engine({TABLE: table}))
 
 
 def as_table(rows: Any, names: Sequence[str] | None = None) -> pa.Table:

@@ -15,7 +15,7 @@ from scumble.truth import Truth
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class SpecifiedTable:
     """The spec in the order of the table's columns, the truth, and what a planner sees of it."""
 
     spec: Spec
@@ -23,9 +23,9 @@ class Subject:
     profile: Profile
 
     @classmethod
-    def of(cls, table: Any, spec: Any = None) -> "Subject":
+    def of(cls, table: Any, spec: Any = None) -> "SpecifiedTable":
         """From a spec that names its table, or from a table and a spec for it."""
-        if isinstance(table, Subject):
+        if isinstance(table, SpecifiedTable):
             return table
         given, source = _read(table, spec)
         ordered = decided(given, source)
