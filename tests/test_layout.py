@@ -180,7 +180,7 @@ OTHER_WORDS = {
     "spec/spec.py": {"uniform"},  # the default of publish, in one constant
     "core/channel.py": {"uniform"},  # how replacements are drawn, as a channel is printed
     "release/records.py": {"uniform"},  # the same, as manifests carry it
-    "privacy/words.py": {"noisy_counts"},  # the kind of a guarantee, which two mechanisms give
+    "privacy/words_of_counts.py": {"noisy_counts"},  # the kind of a guarantee, which two mechanisms give
 }
 """Files with a word that is also the name of a mechanism, and what it means there."""
 

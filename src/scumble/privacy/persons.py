@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from scumble.privacy.guarantee import Clause, Guarantee
 from scumble.privacy.numerals import upward
-from scumble.privacy.words import NOISY_COUNTS
+from scumble.privacy.words_of_counts import NOISY_COUNTS
 
 OF_ONE = ("one_row", "one_tuple")
 """Conditions that say that a person is one row of the table, or one tuple."""

@@ -10,7 +10,7 @@ from scumble.privacy.breach import swapping_posterior
 from scumble.privacy.guarantee import Guarantee
 from scumble.privacy.numerals import at_most
 from scumble.privacy.rho import posterior_bound
-from scumble.privacy.words import NOISY_COUNTS, sample_sizes
+from scumble.privacy.words_of_counts import NOISY_COUNTS, sample_sizes
 from scumble.reporting.figure import text
 from scumble.reporting.numbers import at_most_share, fraction
 
