@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,13 @@ import scumble
 
 SOURCE = Path(__file__).parents[1] / "src" / "scumble"
 FILES = sorted(SOURCE.rglob("*.py"))
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A module of the house, parsed once for all that looks at it."""
+    return ast.parse(path.read_text())
+
 
 ORDER = """
     core
@@ -70,7 +78,7 @@ def level_of(room: str) -> int:
 
 def imported(module: str) -> set[str]:
     """The modules of the house that a module imports, at its top or later, but not for its types alone."""
-    tree = ast.parse(MODULES[module].read_text())
+    tree = parsed(MODULES[module])
     tests = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
     typing = {id(inner) for test in tests for part in test.body for inner in ast.walk(part)}
     found = set()
@@ -158,7 +166,7 @@ print(*sorted(name for name in sys.modules if name.startswith("scumble.")))
 
 def imports(path: Path) -> set[str]:
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -185,24 +193,24 @@ OTHER_WORDS = {
 """Files with a word that is also the name of a mechanism, and what it means there."""
 
 
-def mechanisms_named(text: str) -> set[str]:
+def mechanisms_named(tree: ast.AST) -> set[str]:
     """The literals of a module that are the name of a mechanism."""
     from scumble.mechanisms import REGISTRY
 
-    return {
-        node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant) and node.value in REGISTRY
-    }
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in REGISTRY}
 
 
 def test_nobody_asks_for_the_name_of_a_mechanism() -> None:
     for path in FILES:
         name = path.relative_to(SOURCE).as_posix()
         if name.split("/")[0] != "mechanisms":
-            assert mechanisms_named(path.read_text()) == OTHER_WORDS.get(name, set()), name
+            assert mechanisms_named(parsed(path)) == OTHER_WORDS.get(name, set()), name
 
 
 def test_the_name_of_a_mechanism_is_found_wherever_it_stands() -> None:
-    assert mechanisms_named('def f(m: str = "sps") -> bool:\n    return m in ("k_dgs", f"{m} by uniform")') == {
+    assert mechanisms_named(
+        ast.parse('def f(m: str = "sps") -> bool:\n    return m in ("k_dgs", f"{m} by uniform")')
+    ) == {
         "sps",
         "k_dgs",
     }
@@ -224,7 +232,7 @@ SHARED_NAMES = {
 def test_the_name_of_a_class_means_one_thing() -> None:
     places: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.parse(path.read_text()).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(path.relative_to(SOURCE).as_posix())
     several = {name: files for name, files in places.items() if len(files) > 1 and name not in SHARED_NAMES}
@@ -238,10 +246,7 @@ def test_only_an_engine_imports_its_database(path: Path) -> None:
 
 
 def test_the_dialect_of_an_engine_is_named_by_itself_and_that_of_questions_once() -> None:
-    texts = {
-        path: [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
-        for path in FILES
-    }
+    texts = {path: [node.value for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant)] for path in FILES}
     named = {str(path.relative_to(SOURCE)) for path, found in texts.items() if "duckdb" in found}
     assert named == {"engines/__init__.py", "engines/duckdb/engine.py", "query/model.py"}
     for path, found in texts.items():
@@ -280,7 +285,7 @@ def test_every_mechanism_derives_its_promise_and_every_guarantee_has_words() -> 
         derive = find_mechanism(name).derive
         assert callable(getattr(import_module(derive.__module__), derive.__name__))
 
-    calls = [node for path in FILES for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    calls = [node for path in FILES for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
     made = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Guarantee"]
     told = [keyword.value for call in made for keyword in call.keywords if keyword.arg == "kind"]
     kinds = {

@@ -66,6 +66,7 @@ def test_a_raw_table_that_is_another_is_refused() -> None:
             audit(publish(raw), other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_sound_release_is_attacked_and_holds(seed: int) -> None:
     raw = people(seed=seed)

@@ -62,6 +62,7 @@ def test_rows_that_were_not_dealt_at_random(how: str, raw: pa.Table, monkeypatch
     assert verdict(raw) == "broken"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_dealt_at_random_are_not_called_broken(seed: int, raw: pa.Table) -> None:
     found = {each.attack: each for each in audit(publish(raw, "partitioned", seed, public=PUBLIC), raw)}

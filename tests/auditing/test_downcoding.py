@@ -86,6 +86,7 @@ def test_the_boxes_of_mondrian_tell_more_than_they_say() -> None:
     assert finding.success == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "size"), [("age", 8), ("zip", 2), ("ward", 8)])
 def test_ranges_sets_and_beginnings(column: str, size: int) -> None:
     """People of one place are in one class; its label is the narrowest, or a fixed one. (Of eight zip codes not all begin alike anyway.)"""

@@ -52,6 +52,7 @@ DISGUISES: dict[str, Callable[[int], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [True, False])
 @pytest.mark.parametrize("disguise", DISGUISES)
 def test_numbers_in_disguise(disguise: str, given: bool, raw: pa.Table) -> None:
@@ -92,6 +93,7 @@ def test_a_label_that_the_raw_table_has_not(raw: pa.Table) -> None:
     assert "labels every row" in found.detail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["numbers", "text"])
 def test_a_column_that_has_the_order_of_the_raw_table(column: str, raw: pa.Table) -> None:
     """Uneven steps: only beside the raw table does it show."""

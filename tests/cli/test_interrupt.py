@@ -50,6 +50,7 @@ MECHANISMS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_no_mechanism_leaves_anything_behind(
     mechanism: str, patients: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

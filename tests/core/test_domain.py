@@ -34,6 +34,7 @@ MISFITS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "low", "high", "step"), FITTING)
 def test_every_point_of_a_grid_is_published_as_itself(kind: str, low: str, high: str, step: str) -> None:
     grid = Grid(low, high, step, pa.type_for_alias(kind))

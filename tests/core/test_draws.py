@@ -125,6 +125,7 @@ def test_perturb_has_the_law_of_the_channel(stream):
     assert p_value(drawn[:, 0], lambda k: np.append(off, 0.0)[np.minimum(k, len(off))]) < FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 4, 9])
 @pytest.mark.parametrize("few", [0, 1 << 30])
 def test_hypergeometric_split_has_its_law(stream, monkeypatch, size, few):

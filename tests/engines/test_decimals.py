@@ -25,6 +25,7 @@ def values(path: Path, column: str, **how: list[str]) -> list[object]:
     return [value for batch in table.batches([column]) for value in batch.column(0).to_pylist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

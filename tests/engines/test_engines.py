@@ -156,6 +156,7 @@ def numbers(answer: scumble.Estimates) -> list[tuple[Any, ...]]:
     return [tuple(line.values()) for line in answer.to_list()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "question"), ASKED)
 @pytest.mark.parametrize("engine", sorted(set(ENGINES) - {DEFAULT}))
 def test_engines_agree(
@@ -263,6 +264,7 @@ DOMAIN_FIRST = {"rows", "joint", "boxes", "sets", "tuple_set"}
 """Where what a condition on perturbed columns is true of is asked of their domains, in a statement of its own before."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "question"), [a for a in ASKED if "Rome" not in a[1]])
 def test_a_question_is_parsed_once_and_one_statement_is_written(
     name: str, question: str, folders: dict[str, Path], trace: dict[str, list[str]]

@@ -78,6 +78,7 @@ def test_ranges_of_a_grid_are_counted(name: str, files: list[Path]) -> None:
     assert counts.tolist() == by_hand(files, axes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "first", "step"), [(pa.float32(), 1 << 24, 2), (pa.float64(), 1 << 53, 2), (pa.int64(), 1 << 60, 256)]
 )

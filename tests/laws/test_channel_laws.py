@@ -87,6 +87,7 @@ def test_a_kind_of_channel_is_one(kind: str) -> None:
     demand_laws(KINDS[kind])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_channels_of_a_release_are_some(mechanism: str) -> None:
     """Where a sub-table has some values only, the others have no rows and tell nothing: the law is that of its own."""

@@ -62,6 +62,7 @@ def test_a_form_answers_with_intervals(name: str) -> None:
         release.query("SELECT COUNT(*) FROM release WHERE nothing = 1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_answers_every_form_as_the_default_does(

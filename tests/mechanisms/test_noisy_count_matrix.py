@@ -113,6 +113,7 @@ def test_noise_whose_rate_is_off_by_one_percent_is_rejected(drawn: dict[int, np.
     assert found > chi2.isf(FALSE_ALARM, freedom)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("i", [0, 1, 7])
 @pytest.mark.parametrize("epsilon", [0.05, 0.7, 3])
 def test_draws_of_the_full_matrix(i: int, epsilon: float) -> None:

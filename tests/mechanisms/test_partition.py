@@ -111,7 +111,7 @@ def test_search_is_the_best_over_all_orders(rho1, rho2):
 
 
 @given(tables(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_records_are_conserved_and_protected_posteriors_bounded(table, shuffle):
     """Groups and sub-tables sum to the table, and with a sub-table's own frequencies as prior no protected posterior exceeds rho2."""
     counts, rho1, rho2 = table
@@ -127,7 +127,7 @@ def test_records_are_conserved_and_protected_posteriors_bounded(table, shuffle):
 
 
 @given(tables(), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_gamma_is_used_up(table, with_set):
     """In every sub-table some protected value or guarded set reaches rho2 exactly: a larger retention would break the guarantee."""
     counts, rho1, rho2 = table
@@ -139,7 +139,7 @@ def test_gamma_is_used_up(table, with_set):
 
 
 @given(tables(most=30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_search_is_never_worse_than_the_reference(table):
     """Neither than Reverse Cuthill-McKee order nor than the table in one piece, exactly or by local search."""
     plan = partition(*table)
@@ -205,7 +205,7 @@ def test_a_set_lowers_gamma_as_far_as_needed():
 
 
 @given(tables(most=8))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_neighbours_are_merged_as_if_by_trying_all_cuts(table):
     """Dynamic programming over runs gives the error of the best cut, computed by hand."""
     counts, rho1, rho2 = table
@@ -274,7 +274,7 @@ def test_a_frequent_set_is_only_kept_from_being_alone():
 
 
 @given(tables(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sets_hold_in_every_plan(table, data):
     """No sub-table lies inside a set, and a set of at most rho1 of the table is never believed above rho2; order or search."""
     counts, rho1, rho2 = table

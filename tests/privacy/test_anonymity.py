@@ -50,6 +50,7 @@ def test_the_matrix_in_use_holds_to_10000_without_slack(k: int, epsilon: float, 
     assert verdict.margin >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "epsilon", "delta"), PARAMETERS)
 def test_its_doubles_hold_to_rounding(k: int, epsilon: float, delta: float) -> None:
     w, u = suppression(k, epsilon, delta, 10_000)

@@ -54,6 +54,7 @@ def test_rho2_alone_is_planned_with_the_commonest_share_as_compare_has_it(folder
     assert f"p = {found.outlooks[0].retain:.3g}" in compared.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("privacy", ["[privacy]\nrho2 = 0.8", "", 'mechanism = "partitioned"\n[privacy]\nrho2 = 0.8'])
 def test_every_command_that_publishes_nothing_takes_it(privacy: str, folder: Path) -> None:
     path = spec(folder, privacy)

@@ -120,6 +120,7 @@ def test_a_link_to_a_release_is_kept(publish_simply: Publish, tmp_path: Path) ->
         publish_simply(out=tmp_path / "link", overwrite=True)
 
 
+@pytest.mark.slow
 def test_a_report_replaces_a_report_and_no_other_file(release: scumble.Release, tmp_path: Path) -> None:
     pytest.importorskip("altair", reason="the page is drawn by altair: pip install 'scumble[report]'")
     page, raw = tmp_path / "report.html", tmp_path / "raw.csv"

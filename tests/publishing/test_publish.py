@@ -37,6 +37,7 @@ def test_public_columns_are_published_as_they_are_and_others_are_gone(
     assert public_rows(table) == public_rows(patients)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "folder", "pandas", "polars", "arrow", "duckdb", "reader"])
 def test_every_kind_of_table_is_read(form: str, patients: pa.Table, publish_simply: Publish, tmp_path: Path) -> None:
     patients = patients.drop_columns(["name"])
@@ -102,6 +103,7 @@ def test_csv_with_quotes_newlines_umlauts_and_empty_fields(tmp_path: Path) -> No
     assert [r["note"] for r in rows] == ["x", "two\nlines", None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("rows", [3, 50_000])
 def test_a_table_is_read_whole_whatever_ends_its_lines(tmp_path: Path, end: str, rows: int) -> None:
@@ -220,6 +222,7 @@ def test_words_of_public_text_are_stored_in_sorted_order(tmp_path: Path) -> None
     assert column.column("kind").chunk(0).dictionary.to_pylist() == ["b", "a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("different", [1 << 15, 1 << 17])
 def test_how_text_is_written_does_not_tell_what_came_first(different: int, tmp_path: Path) -> None:
     """Words of their own, and one that repeats itself: batches of 131,072 rows see the one kind first or the other."""

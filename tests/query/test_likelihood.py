@@ -54,7 +54,7 @@ CASES = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(channel, min_size=1, max_size=3), st.integers(0, 10**6), st.integers(0, 5000))
 def test_the_estimate_is_a_table_of_the_same_total_and_certified(channels, seed, rows):
     y = published(seed, channels, rows)
@@ -66,6 +66,7 @@ def test_the_estimate_is_a_table_of_the_same_total_and_certified(channels, seed,
     assert found.counts.sum() == pytest.approx(rows, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channels", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_gap_is_an_upper_bound_of_what_is_left(channels, sparse):
@@ -93,7 +94,7 @@ def test_a_general_optimiser_finds_nothing_better():
     assert log_likelihood(found.counts, y, channels) >= -rival.fun - 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(channel, st.integers(0, 10**6), st.integers(1, 5000))
 def test_the_closed_form_of_one_column_is_where_the_iteration_goes(one, seed, rows):
     y = published(seed, [one], rows, sparse=True)

@@ -49,6 +49,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "method"), CASES)
 @pytest.mark.parametrize("where", ["town = 'Rome'", "town = 'Rome' AND ill = 'flu'"])
 def test_an_answer_without_lines(releases: Path, mechanism: str, method: str, where: str) -> None:
@@ -64,6 +65,7 @@ def test_an_answer_without_lines(releases: Path, mechanism: str, method: str, wh
         assert format == "text" or json.loads(said.stdout) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["unbiased", "likelihood"])
 @pytest.mark.parametrize("asked", ["SUM(cost)", "AVG(cost)", "COUNT(ill)"])
 def test_sums_and_averages_without_lines(releases: Path, asked: str, method: str) -> None:

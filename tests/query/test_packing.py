@@ -26,6 +26,7 @@ def words_release() -> scumble.Release:
     return publish_openly(table, sensitive=list(domains), domains=domains, retain=0.6, seed=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "condition",
     [

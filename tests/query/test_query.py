@@ -88,7 +88,7 @@ def dense(small: scumble.Release) -> Dense:
     return Dense(small)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(condition=conditions)
 @pytest.mark.slow
 def test_any_boolean_expression_equals_the_dense_computation(
@@ -483,6 +483,7 @@ def table_count(release: pa.Table, where: str) -> int:
     return int(count)
 
 
+@pytest.mark.slow
 def test_decimals_are_summed_and_averaged_like_the_same_fractions() -> None:
     """Cents as decimals and as doubles go through the same coins, and give the same answers."""
     cents = np.random.default_rng(6).integers(0, 200, 3000)

@@ -116,6 +116,7 @@ FORGERIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_a_sound_release_verifies_and_a_forged_one_does_not(name: str, made: Publish) -> None:
     release = made(name)
@@ -135,6 +136,7 @@ def test_guarantees_that_follow_cannot_be_left_out(name: str, made: Publish) -> 
     assert bool(found) == (name != "alpha_beta"), "its one guarantee was asked for, and verify says that none follows"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_another_mechanism_does_not_give_the_same(name: str, made: Publish) -> None:
     release = made(name)
@@ -226,6 +228,7 @@ def test_a_release_from_a_seed_is_never_sound(made: Publish, tmp_path: Path) -> 
     assert [f.attack for f in audit(release) if not f.passed] == ["seeded coins"]
 
 
+@pytest.mark.slow
 def test_releases_without_codes_are_read_and_their_prose_is_not(made: Publish) -> None:
     """As they were made before there were codes, with numbers that came later left out; another number is found out in them too."""
     for name in EVERY:
@@ -255,6 +258,7 @@ def test_releases_without_codes_are_read_and_their_prose_is_not(made: Publish) -
         assert failed(forged(old, guarantees=[wrong, *records[1:]])), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["uniform", "swapped", "sps", "anatomy", "noisy_counts", "k_dgs"])
 def test_nothing_is_decided_by_a_sentence(name: str, made: Publish, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every sentence and every heading another one: attacks and the page come to the same verdicts."""

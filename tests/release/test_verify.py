@@ -62,6 +62,7 @@ def test_there_is_a_release_of_every_mechanism() -> None:
     assert set(HOW) == set(REGISTRY)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_reader_who_published_nothing_verifies_every_mechanism(readings: dict[str, Reading]) -> None:
     """What checks a guarantee is found in a process that has loaded no mechanism, in whatever order releases are looked at."""

@@ -104,6 +104,7 @@ def test_every_mechanism_is_kept(releases: dict[str, scumble.Release]) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_kept_release_answers_as_it_did(name: str, releases: dict[str, scumble.Release]) -> None:
     assert len(EXPECTED[name]["questions"]) >= 5

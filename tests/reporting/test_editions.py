@@ -17,6 +17,8 @@ from scumble.core.errors import ParameterError, ReleaseError, SchemaError
 from scumble.mechanisms import REGISTRY, find_mechanism
 from scumble.reporting import report
 
+pytestmark = pytest.mark.slow
+
 OUTSIDE = re.compile(
     r"""(?:src|href|action|data|poster|srcset)\s*=\s*["'](?!#|data:)|url\(|@import|https?://|<script|<iframe|javascript:""",
     re.I,

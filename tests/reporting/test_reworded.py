@@ -18,7 +18,7 @@ from scumble.privacy import words
 from scumble.reporting import promises
 
 pytest.importorskip("altair", reason="the page is drawn by altair: pip install 'scumble[report]'")
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 DISEASES = ["flu", "cold", "hiv"]
 ONE: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": DISEASES}}

@@ -52,6 +52,7 @@ def published(table: Path, mechanism: str, out: Path | None = None) -> scumble.R
     return publish_openly(table, out, mechanism=mechanism, seed=1, **MECHANISMS[mechanism])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_mechanism_publishes_the_table_that_was_named(tmp_path: Path, mechanism: str, ending: str) -> None:
@@ -62,6 +63,7 @@ def test_every_mechanism_publishes_the_table_that_was_named(tmp_path: Path, mech
         assert [f.sha256 for f in found.manifest.files] == [f.sha256 for f in plain.manifest.files], name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_release_answers_from_its_own_folder(tmp_path: Path, mechanism: str) -> None:
     table = written(people(1, "Bonn"), tmp_path / "table[1].parquet")
@@ -84,6 +86,7 @@ def test_a_forecast_is_of_the_table_that_was_named(tmp_path: Path) -> None:
     assert str(plan_openly(people(1, "Bonn"), sql, **MECHANISMS["uniform"])) == str(forecast)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 @pytest.mark.parametrize("mechanism", ["uniform", "k_dgs"])
 def test_a_folder_called_like_a_column_changes_no_value(tmp_path: Path, mechanism: str, ending: str) -> None:

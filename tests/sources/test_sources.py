@@ -36,6 +36,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> str:
     return "toy://people"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_source_of_one_file_is_published_and_audited_like_any_other(toy: str, mechanism: str) -> None:
     release = publish_openly(toy, mechanism=mechanism, seed=1, **MECHANISMS[mechanism])

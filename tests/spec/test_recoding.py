@@ -111,6 +111,7 @@ def boxes(k: int) -> Algorithm:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 def test_boxes_are_semantically_anonymous(k: int) -> None:
     """By the definition, on 150 random datasets of 1 to 12 rows of a 4 x 4 grid."""
