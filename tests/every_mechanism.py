@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 from naming import publish_openly
-from tables import DISEASES
+from tables import DISEASES, ILLS
 
 import scumble
 
@@ -53,3 +53,17 @@ def published(name: str, patients: pa.Table, out: Any = None, **more: Any) -> sc
     rows = table.group_by(table.column_names).aggregate([]) if name == "alpha_beta" else table
     how = {key: value for key, value in {**EVERY[name], **more}.items() if value is not None}
     return publish_openly(rows, out, **how)
+
+
+def on_one_column(column: str) -> dict[str, dict[str, Any]]:
+    """How each kind of mechanism publishes some hundred rows with one sensitive column of three values."""
+    one: dict[str, Any] = {"sensitive": column, "domains": {column: ILLS}}
+    return {
+        "uniform": {**one, "retain": 0.5},
+        "identity": {**one, "retain": 0.5},
+        "sps": {**one, "retain": 0.5},
+        "anatomy": {**one, "settings": {"l": 2}},
+        "perturbed_generalization": {**one, "retain": 0.5, "settings": {"k": 2}},
+        "k_dgs": {"settings": {"k": 2}},
+        "noisy_counts": {"epsilon": 1, "settings": {"k": 2, "delta": 0.01}},
+    }

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from every_mechanism import ONE
 from naming import publish_openly
 from tables import DISEASES
 
@@ -23,7 +24,6 @@ FOREVER = 900
 """Seconds after which a process that a signal does not end is a failure, also on a machine that is busy with much else."""
 
 COLUMNS = ["age", "sex", "disease"]
-ONE: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": DISEASES}}
 SEXES: dict[str, Any] = {"disease": DISEASES, "sex": ["F", "M"]}
 MECHANISMS: dict[str, dict[str, Any]] = {
     "uniform": {**ONE, "retain": 0.5},

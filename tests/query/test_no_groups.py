@@ -7,28 +7,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from every_mechanism import on_one_column
 from naming import publish_openly
+from tables import ILLS
 from typer.testing import CliRunner
 
 import scumble
 from scumble.cli import app
 
-ONE: dict[str, Any] = {"sensitive": "ill", "domains": {"ill": ["flu", "cold", "hiv"]}}
+ONE: dict[str, Any] = {"sensitive": "ill", "domains": {"ill": ILLS}}
 TWO: dict[str, Any] = {
     "sensitive": ["ill", "cost"],
-    "domains": {"ill": ["flu", "cold", "hiv"], "cost": {"low": 0, "high": 5}},
+    "domains": {"ill": ILLS, "cost": {"low": 0, "high": 5}},
 }
-MECHANISMS: dict[str, dict[str, Any]] = {
+MECHANISMS = on_one_column("ill") | {
     "uniform": {**TWO, "retain": 0.5},
     "fine_grain": {**ONE, "rho1": 0.1, "rho2": 0.5},
-    "identity": {**ONE, "retain": 0.5},
     "swapped": {**ONE, "retain": 0.5},
-    "sps": {**ONE, "retain": 0.5},
     "frapp": {**TWO, "gamma": 10},
-    "anatomy": {**ONE, "settings": {"l": 2}},
-    "perturbed_generalization": {**ONE, "retain": 0.5, "settings": {"k": 2}},
-    "k_dgs": {"settings": {"k": 2}},
-    "noisy_counts": {"epsilon": 1, "settings": {"k": 2, "delta": 0.01}},
 }
 BY_LIKELIHOOD = ("uniform", "fine_grain", "identity", "swapped", "sps")
 CASES = [*((name, "unbiased") for name in MECHANISMS), *((name, "likelihood") for name in BY_LIKELIHOOD)]
@@ -39,7 +35,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draw, n = np.random.default_rng(1), 900
     columns: dict[str, list[Any]] = {
         "town": ["Bonn", "Ulm", "Kiel"],
-        "ill": ["flu", "cold", "hiv"],
+        "ill": ILLS,
         "cost": list(range(6)),
     }
     table = pa.table({name: draw.choice(values, n) for name, values in columns.items()})

@@ -8,24 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from every_mechanism import on_one_column
 from naming import publish_openly
 
 import scumble
 from scumble.publishing.write import file_record
+from scumble.release.readme import readme
 from scumble.release.verify import verify
 
 CALLED = 'x") FROM release; DROP VIEW release; --'
 ILL, TOWN, AGE = f"ill{CALLED}", f"town{CALLED}", 'age\' OR "1"="1'
-COLUMNS = {"sensitive": ILL, "domains": {ILL: ["flu", "cold", "hiv"]}}
-MECHANISMS: dict[str, dict[str, Any]] = {
-    "uniform": {**COLUMNS, "retain": 0.5},
-    "identity": {**COLUMNS, "retain": 0.5},
-    "sps": {**COLUMNS, "retain": 0.5},
-    "anatomy": {**COLUMNS, "settings": {"l": 2}},
-    "perturbed_generalization": {**COLUMNS, "retain": 0.5, "settings": {"k": 2}},
-    "k_dgs": {"settings": {"k": 2}},
-    "noisy_counts": {"epsilon": 1, "settings": {"k": 2, "delta": 0.01}},
-}
+MECHANISMS = on_one_column(ILL)
 
 
 def published(mechanism: str, out: Path | None = None, **more: Any) -> scumble.Release:
@@ -58,9 +51,10 @@ def test_what_a_manifest_calls_its_own_columns_reaches_no_statement_unquoted(tmp
     rows = pq.read_table(folder / file)
     pq.write_table(rows.rename_columns([CALLED if name == old else name for name in rows.column_names]), folder / file)
     columns = [c.model_copy(update={"name": CALLED}) if c.name == old else c for c in plain.manifest.columns]
+    manifest = plain.manifest.model_copy(update={"columns": columns})
+    (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
     files = [file_record(folder, each.path, each.rows) for each in plain.manifest.files]
-    manifest = plain.manifest.model_copy(update={"columns": columns, "files": files})
-    (folder / "manifest.json").write_text(manifest.text())
+    (folder / "manifest.json").write_text(manifest.model_copy(update={"files": files}).text())
     renamed = scumble.open(folder)
     assert verify(renamed) == verify(plain)
     assert renamed.published_counts(ILL).tolist() == plain.published_counts(ILL).tolist()

@@ -2,13 +2,13 @@
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from every_mechanism import on_one_column
 from naming import plan_openly, publish_openly
 
 import scumble
@@ -20,16 +20,7 @@ from scumble.release.verify import verify
 NAMES = {"survey[12]": "survey1", "a*": "ab", "q?": "qq", "[!x]{1,2}": "y{1,2}"}
 """Names of files, and of decoys that they would stand for as patterns."""
 
-COLUMNS = {"sensitive": "ill", "domains": {"ill": ["flu", "cold", "hiv"]}}
-MECHANISMS: dict[str, dict[str, Any]] = {
-    "uniform": {**COLUMNS, "retain": 0.5},
-    "identity": {**COLUMNS, "retain": 0.5},
-    "sps": {**COLUMNS, "retain": 0.5},
-    "anatomy": {**COLUMNS, "settings": {"l": 2}},
-    "perturbed_generalization": {**COLUMNS, "retain": 0.5, "settings": {"k": 2}},
-    "k_dgs": {"settings": {"k": 2}},
-    "noisy_counts": {"epsilon": 1, "settings": {"k": 2, "delta": 0.01}},
-}
+MECHANISMS = on_one_column("ill")
 
 
 def people(seed: int, town: str) -> pa.Table:
