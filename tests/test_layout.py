@@ -216,29 +216,6 @@ def test_the_name_of_a_mechanism_is_found_wherever_it_stands() -> None:
     }
 
 
-SHARED_NAMES = {
-    "Settings": "what each mechanism offers, in its own folder",
-    "Axis": "a column that is cut into cells: by an engine, for a tree, on a page",
-    "Side": "a side of a box: as it is published, as it is asked, as it is attacked",
-    "Question": "of a workload, and as it is compiled",
-    "Asked": "the rows that a question is about",
-    "Compared": "two things side by side",
-    "Grid": "rows and columns on a screen; and the numbers of a domain",
-    "Recoding": "what became of the values of a column, by a rule or in a release",
-}
-"""Classes in several files, and what they mean; the list only gets shorter."""
-
-
-def test_the_name_of_a_class_means_one_thing() -> None:
-    places: dict[str, list[str]] = {}
-    for path in FILES:
-        for node in parsed(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(path.relative_to(SOURCE).as_posix())
-    several = {name: files for name, files in places.items() if len(files) > 1 and name not in SHARED_NAMES}
-    assert not several, f"each of these names has two meanings; give one of them a noun of its own: {several}"
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_only_an_engine_imports_its_database(path: Path) -> None:
     if path.parent.name != "duckdb":

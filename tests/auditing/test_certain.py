@@ -8,7 +8,7 @@ import pytest
 from naming import publish_openly
 
 from scumble.auditing import audit
-from scumble.auditing.evidence.parts import Sum, Summands, worst
+from scumble.auditing.evidence.parts import HitCount, Summands, worst
 from scumble.reporting import report
 
 VALUES = [f"v{i}" for i in range(49)]
@@ -37,6 +37,6 @@ def test_a_guess_that_is_always_right_is_audited(table: pa.Table, mechanism: str
 def test_chances_a_bit_above_one_count_as_certain() -> None:
     above = np.full(50, 1 + 4e-16)
     assert above.max() > 1
-    for whole in (Summands.of_chances(np.ones(50, dtype=np.bool_), above).whole(), Sum.of_chances(50, above)):
+    for whole in (Summands.of_chances(np.ones(50, dtype=np.bool_), above).whole(), HitCount.of_chances(50, above)):
         assert whole.variance == 0
         assert worst(whole, [], 1e-4).expected == 1

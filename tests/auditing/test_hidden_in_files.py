@@ -12,7 +12,7 @@ from auditing.attacked import people, write_parquet
 
 from scumble.auditing import Finding, audit
 from scumble.auditing.evidence.layout import stray_bytes
-from scumble.auditing.evidence.thrift import Reader
+from scumble.auditing.evidence.thrift import ThriftReader
 
 FAR = 123456789012345
 
@@ -100,7 +100,7 @@ def test_zeros_between_the_parts_are_padding(tmp_path: Path) -> None:
 
 def test_a_structure_that_does_not_end_is_refused() -> None:
     with pytest.raises(ValueError, match="does not end"):
-        Reader(bytes([0x15])).struct()
+        ThriftReader(bytes([0x15])).struct()
 
 
 def test_a_file_without_rows(tmp_path: Path) -> None:

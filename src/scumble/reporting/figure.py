@@ -24,7 +24,7 @@ Draw = Callable[[int], Any]
 
 
 @dataclass(frozen=True)
-class Figure:
+class Drawing:
     """A drawing with its caption, and what it shows in words."""
 
     caption: str
@@ -35,9 +35,9 @@ class Figure:
     """The marks and what they stand for: (name of a mark in templates/marks.html, words)."""
 
 
-def figure(draw: Draw, caption: str, alt: str, key: tuple[tuple[str, str], ...] = (), wide: int = WIDE) -> Figure:
+def figure(draw: Draw, caption: str, alt: str, key: tuple[tuple[str, str], ...] = (), wide: int = WIDE) -> Drawing:
     """The figure of a chart."""
-    return Figure(caption, alt, svg(draw(wide), alt), svg(draw(NARROW), alt), key)
+    return Drawing(caption, alt, svg(draw(wide), alt), svg(draw(NARROW), alt), key)
 
 
 def svg(chart: Any, alt: str) -> str:

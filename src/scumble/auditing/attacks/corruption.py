@@ -22,7 +22,7 @@ from scumble.auditing.evidence.boxes import guessed
 from scumble.auditing.evidence.buckets import AnatomyBuckets
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers, column_law
-from scumble.auditing.evidence.parts import Sum, Summands, worst
+from scumble.auditing.evidence.parts import HitCount, Summands, worst
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.auditing.finding import LEVEL, Finding
@@ -116,7 +116,7 @@ def _perturbed(case: Case, name: str) -> Finding:
     return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "inference", uncovered)
 
 
-def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> Sum:
+def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> HitCount:
     """People of a group are right together, or wrong together."""
     return Summands(hits, size * share, size**2 * share * (1 - share), size, float(size.max(initial=1))).whole()
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.guessing import true_values
-from scumble.auditing.evidence.parts import Sum, columns_of, frequent, worst
+from scumble.auditing.evidence.parts import HitCount, columns_of, frequent, worst
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.finding import LEVEL, Finding
 
@@ -49,7 +49,7 @@ def attack(case: Case) -> Finding | None:
     return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "integrity")
 
 
-def _by_place(x: Codes, z: Codes, place: Codes) -> list[Sum]:
+def _by_place(x: Codes, z: Codes, place: Codes) -> list[HitCount]:
     """Neighbours in the source, among the rows of a true value: in the same sub-table, and not."""
     order = np.lexsort((place, x))
     x, z = x[order], z[order]
@@ -62,7 +62,7 @@ def _by_place(x: Codes, z: Codes, place: Codes) -> list[Sum]:
     pairs = np.maximum(size - 1, 0)
     expected, variance, count = float((pairs * q).sum()), float((pairs * q * (1 - q)).sum()), float(pairs.sum())
     return [
-        Sum(
+        HitCount(
             hits,
             mean,
             variance,
@@ -77,7 +77,9 @@ def _by_place(x: Codes, z: Codes, place: Codes) -> list[Sum]:
     ]
 
 
-def _by_column(x: Codes, z: Codes, codes: Codes, named: Callable[[int], str], true: Callable[[int], str]) -> list[Sum]:
+def _by_column(
+    x: Codes, z: Codes, codes: Codes, named: Callable[[int], str], true: Callable[[int], str]
+) -> list[HitCount]:
     """Each frequent value of a column against each sub-table, over all true values together and in each of the commonest."""
     looked = frequent(np.bincount(codes).astype(np.float64))
     number = np.full(int(codes.max(initial=0)) + 1, len(looked))
@@ -98,5 +100,5 @@ def _by_column(x: Codes, z: Codes, codes: Codes, named: Callable[[int], str], tr
                 sums = [float(moment[k, chosen, table].sum()) for moment in (both, mean, variance)]
                 if sums[2] > 0:
                     sentence = f"rows with {words} lie in sub-table {table}"
-                    parts.append(Sum(sums[0], sums[1], sums[2], float(rows[chosen].sum()), of=sentence))
+                    parts.append(HitCount(sums[0], sums[1], sums[2], float(rows[chosen].sum()), of=sentence))
     return parts

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from scumble.auditing.attacks.generalized import BETWEEN, coded, members, number_of, recoded
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.parts import Sum, worst
+from scumble.auditing.evidence.parts import HitCount, worst
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.finding import LEVEL, Finding
 
@@ -60,7 +60,7 @@ def attack(case: Case) -> Finding | None:
                     chances.append(chance)
     if not chances:
         return None
-    measured = worst(Sum.of_chances(hits, np.array(chances)), [], 1 - LEVEL)
+    measured = worst(HitCount.of_chances(hits, np.array(chances)), [], 1 - LEVEL)
     sentence = (
         f"{measured.success:.1%} of {measured.people:,} statements that hold where labels are as narrow as can be (both ends of a range are somebody's) are true of {len(classes):,} classes; "
         f"{measured.expected:.1%} would be by chance"

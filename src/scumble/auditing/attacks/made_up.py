@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.parts import Sum, Summands, columns_of, worst
+from scumble.auditing.evidence.parts import HitCount, Summands, columns_of, worst
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.finding import LEVEL, Finding
 from scumble.core.domain import Domain
@@ -32,7 +32,9 @@ def attack(case: Case) -> Finding | None:
     parts = [part for codes, named in columns_of(case.raw, list(domains)) for part in terms.by(codes, named)]
     others = float(math.prod(domain.size for domain in domains.values()) - len(np.unique(raw)))
     missing, beta = others - float((~np.isin(np.unique(published), raw)).sum()), record.beta
-    parts.append(Sum(missing, others * (1 - beta), others * beta * (1 - beta), others, of="nobody, which are missing"))
+    parts.append(
+        HitCount(missing, others * (1 - beta), others * beta * (1 - beta), others, of="nobody, which are missing")
+    )
     measured = worst(terms.whole(), parts, 1 - LEVEL)
     which = f" of {measured.of}" if measured.of else " of the table that are published"
     sentence = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers, column_law
-from scumble.auditing.evidence.parts import Judged, Sum, worst
+from scumble.auditing.evidence.parts import HitCount, Judged, worst
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.finding import LEVEL, Finding
 
@@ -53,7 +53,7 @@ def _judged(equal: Codes, chance: Numbers) -> Judged:
     columns = len(chance) - 1
     words = {columns: "the true value in all"}
     sums = [
-        Sum.of_chances(
+        HitCount.of_chances(
             float((equal >= least).sum()), chance[least], words.get(least, f"the true value in {least} or more")
         )
         for least in range(columns, 1, -1)

@@ -23,7 +23,7 @@ import numpy as np
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import ColumnLaw
-from scumble.auditing.evidence.parts import Judged, Sum, Summands, at_most_one, columns_of, summed, worst
+from scumble.auditing.evidence.parts import HitCount, Judged, Summands, at_most_one, columns_of, summed, worst
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.evidence.value_counts import ValueCounts
 
@@ -47,7 +47,7 @@ def in_known_rows(
     whole = terms.whole()
     if otherwise is not None:
         elsewhere = float((truth == otherwise).sum() - (x == otherwise).sum())
-        whole = Sum(whole.hits + elsewhere, whole.expected + elsewhere, whole.variance, len(truth))
+        whole = HitCount(whole.hits + elsewhere, whole.expected + elsewhere, whole.variance, len(truth))
     return worst(whole, parts, error)
 
 

@@ -8,7 +8,7 @@ import mmap
 from collections.abc import Iterator
 from pathlib import Path
 
-from scumble.auditing.evidence.thrift import Reader, Struct
+from scumble.auditing.evidence.thrift import Struct, ThriftReader
 
 Span = tuple[int, int]
 
@@ -23,7 +23,7 @@ def stray_bytes(path: Path) -> int:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         end = len(data) - 8
         start = end - int.from_bytes(data[end : end + 4], "little")
-        footer = Reader(data[start:end])
+        footer = ThriftReader(data[start:end])
         spans = sorted(_spans(data, footer.struct()))
         stray, place = 0, len(MAGIC)
         for first, last in [*spans, (start, start + footer.place), (end, end)]:
@@ -58,7 +58,7 @@ def _of_column(data: mmap.mmap, column: Struct) -> Iterator[Span]:
 
 def _struct_at(data: mmap.mmap, start: int) -> tuple[Struct, int]:
     """A structure in the middle of the file, and where it ends; nothing, where there is none."""
-    reader = Reader(data[start : start + (1 << 16)])
+    reader = ThriftReader(data[start : start + (1 << 16)])
     try:
         struct = reader.struct()
     except ValueError:

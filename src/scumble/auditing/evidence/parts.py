@@ -22,7 +22,7 @@ MOST_PARTS, LEAST_ROWS = 200, 20
 
 
 @dataclass(frozen=True)
-class Sum:
+class HitCount:
     """How many were counted among some people, and the mean and variance of that number."""
 
     hits: float
@@ -35,7 +35,7 @@ class Sum:
     """Which rows these are, in words; nothing for the whole table."""
 
     @classmethod
-    def of_chances(cls, hits: float, chance: Numbers, of: str = "") -> "Sum":
+    def of_chances(cls, hits: float, chance: Numbers, of: str = "") -> "HitCount":
         """Among people who are hits each for himself, with these chances."""
         chance = at_most_one(chance)
         return cls(hits, float(chance.sum()), float((chance * (1 - chance)).sum()), len(chance), of=of)
@@ -53,7 +53,7 @@ class Judged:
     of: str
 
     @classmethod
-    def at(cls, sum: Sum, z: float) -> "Judged":
+    def at(cls, sum: HitCount, z: float) -> "Judged":
         """With an interval whose second part covers what the normal law leaves out in small parts (Bernstein's inequality)."""
         people = max(1.0, sum.people)
         half = z * sum.variance**0.5 + z**2 * sum.largest / 6
@@ -75,7 +75,7 @@ class Judged:
         return (self.success - self.half - self.expected) / self.half
 
 
-def worst(whole: Sum, parts: Sequence[Sum], error: float) -> Judged:
+def worst(whole: HitCount, parts: Sequence[HitCount], error: float) -> Judged:
     """The whole, unless it holds and a part of it does not: then the part that is farthest off."""
     first = Judged.at(whole, float(norm.isf(error / 2)))
     if first.surplus > 0 or not parts:
@@ -101,9 +101,9 @@ class Summands:
         chance = at_most_one(chance)
         return cls(hits.astype(np.float64), chance, chance * (1 - chance), np.ones(len(hits)))
 
-    def whole(self) -> Sum:
+    def whole(self) -> HitCount:
         """All of them."""
-        return Sum(
+        return HitCount(
             float(self.hits.sum()),
             float(self.expected.sum()),
             float(self.variance.sum()),
@@ -111,14 +111,14 @@ class Summands:
             self.largest,
         )
 
-    def by(self, codes: Codes, named: Callable[[int], str]) -> list[Sum]:
+    def by(self, codes: Codes, named: Callable[[int], str]) -> list[HitCount]:
         """One sum for every frequent code."""
         count = int(codes.max(initial=-1)) + 1
         hits, expected, variance, people = (
             summed(codes, term, count) for term in (self.hits, self.expected, self.variance, self.people)
         )
         return [
-            Sum(float(hits[k]), float(expected[k]), float(variance[k]), float(people[k]), self.largest, named(k))
+            HitCount(float(hits[k]), float(expected[k]), float(variance[k]), float(people[k]), self.largest, named(k))
             for k in frequent(people)
         ]
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.auditing.evidence.column_law import ColumnLaw
-from scumble.auditing.evidence.parts import Judged, Sum, worst
+from scumble.auditing.evidence.parts import HitCount, Judged, worst
 from scumble.auditing.evidence.publication import Codes
 
 Flags = npt.NDArray[np.bool_]
@@ -31,17 +31,17 @@ def renewed(law: ColumnLaw, truth: Codes, first: Codes, second: Codes, error: fl
     return worst(_second_is_true(law, truth, first, second, false & changed), [_oftener(truth, false, changed)], error)
 
 
-def _second_is_true(law: ColumnLaw, truth: Codes, first: Codes, second: Codes, chosen: Flags) -> Sum:
+def _second_is_true(law: ColumnLaw, truth: Codes, first: Codes, second: Codes, chosen: Flags) -> HitCount:
     """How often the second value is the true one."""
     draw = law.draw[0]
     x, y = truth[chosen], first[chosen]
     chance = np.minimum(draw[x] / np.maximum(1 - draw[y], 1e-300), 1)
     hits = float((second[chosen] == x).sum())
     words = "people whose first published value was false and whose second one is another have the true one there"
-    return Sum.of_chances(hits, chance, words)
+    return HitCount.of_chances(hits, chance, words)
 
 
-def _oftener(truth: Codes, false: Flags, changed: Flags) -> Sum:
+def _oftener(truth: Codes, false: Flags, changed: Flags) -> HitCount:
     """How many of those who are published differently had a false value first: hypergeometric among the people of each true value, at most."""
     people, lied, moved, both = (
         np.bincount(truth, weights=weights).astype(np.float64)
@@ -50,4 +50,4 @@ def _oftener(truth: Codes, false: Flags, changed: Flags) -> Sum:
     mean = lied * moved / np.maximum(people, 1)
     variance = mean * (people - lied) * (people - moved) / np.maximum(people * (people - 1), 1)
     words = "people who are published differently had a false value first"
-    return Sum(float(both.sum()), float(mean.sum()), float(variance.sum()), float(moved.sum()), of=words)
+    return HitCount(float(both.sum()), float(mean.sum()), float(variance.sum()), float(moved.sum()), of=words)

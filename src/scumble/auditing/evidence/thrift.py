@@ -8,10 +8,10 @@ Struct = dict[int, Any]
 """Values by the number of their field."""
 
 
-class Reader:
+class ThriftReader:
     """Reads from some place of some bytes on; `place` is then where it stopped.
 
-    >>> reader = Reader(bytes([0x15, 0x0e, 0x00]))
+    >>> reader = ThriftReader(bytes([0x15, 0x0e, 0x00]))
     >>> reader.struct(), reader.place
     ({1: 7}, 3)
     """

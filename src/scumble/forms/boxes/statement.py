@@ -20,7 +20,7 @@ BOXES, LAID = "scumble_boxes", "scumble_laid_{}"
 
 
 @dataclass(frozen=True)
-class Factor:
+class BoxFactor:
     """Conditions and groups that share columns: their share of a box multiplies with those of the other factors."""
 
     sides: Sequence[Side]
@@ -33,7 +33,7 @@ class Factor:
         return select(shares, LAID.format(place), self.conditions, 1 + len(self.keys))
 
 
-def box_sums(engine: Engine, boxes: pa.Table, laid: dict[str, Laid], parts: Sequence[Factor]) -> pa.Table:
+def box_sums(engine: Engine, boxes: pa.Table, laid: dict[str, Laid], parts: Sequence[BoxFactor]) -> pa.Table:
     """For each group and published value y, over its n boxes, of which a part f is asked for: sums of the rows that they count for.
 
     w   of s * f, where s is the size of a box
@@ -49,7 +49,7 @@ def box_sums(engine: Engine, boxes: pa.Table, laid: dict[str, Laid], parts: Sequ
         return ordered(engine.run(_statement(parts)), [*keys, "y"])
 
 
-def _statement(parts: Sequence[Factor]) -> exp.Select:
+def _statement(parts: Sequence[BoxFactor]) -> exp.Select:
     shares = [column("f", f"part{i}") for i in range(len(parts))]
     keys = {name: column(name, f"part{i}") for i, part in enumerate(parts) for name in part.keys}
     outputs = {

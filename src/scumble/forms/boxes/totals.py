@@ -26,7 +26,7 @@ from scumble.core.parameters import confidence
 from scumble.engines.engine import Engine, registered
 from scumble.engines.expressions import column
 from scumble.forms.boxes.opened import Boxes, boxes_of, prepared
-from scumble.forms.boxes.statement import Factor, box_sums
+from scumble.forms.boxes.statement import BoxFactor, box_sums
 from scumble.forms.form import Opened, demand_unbiased
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
@@ -77,7 +77,7 @@ def _demand_apart(query: Query, name: str) -> None:
             )
 
 
-def _split(query: Query, boxes: Boxes) -> tuple[tuple[Keys, list[Any]], list[Factor]]:
+def _split(query: Query, boxes: Boxes) -> tuple[tuple[Keys, list[Any]], list[BoxFactor]]:
     """Keys and conditions of the sensitive column, and those of public columns in parts that share none."""
     keys, conditions = keys_of(query), conjuncts(query.where)
 
@@ -89,7 +89,7 @@ def _split(query: Query, boxes: Boxes) -> tuple[tuple[Keys, list[Any]], list[Fac
     parts = []
     for names in _connected(public):
         own, conditions_of = about(names)
-        parts.append(Factor([side for side in boxes.sides if side.name in names], own, conditions_of))
+        parts.append(BoxFactor([side for side in boxes.sides if side.name in names], own, conditions_of))
     return about({boxes.name}), parts
 
 

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearSum:
     """A sum of weight times count, for every row of an answer."""
 
     value: Floats
@@ -36,8 +36,8 @@ class Linear:
     """The sum of their fourth powers."""
     tuples: Floats
 
-    def __add__(self, other: "Linear") -> "Linear":
-        return Linear(
+    def __add__(self, other: "LinearSum") -> "LinearSum":
+        return LinearSum(
             self.value + other.value,
             self.variance + other.variance,
             self.square + other.square,
@@ -45,10 +45,10 @@ class Linear:
             self.tuples + other.tuples,
         )
 
-    def times(self, weight: Floats | float) -> "Linear":
+    def times(self, weight: Floats | float) -> "LinearSum":
         """The same with all weights multiplied."""
         square, tuples = np.square(weight), np.where(np.equal(weight, 0), 0.0, self.tuples)
-        return Linear(
+        return LinearSum(
             self.value * weight, self.variance * square, self.square * square, self.fourth * square**2, tuples
         )
 

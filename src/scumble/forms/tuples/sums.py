@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from scumble.forms.tuples.linear import Floats, Linear
+from scumble.forms.tuples.linear import Floats, LinearSum
 from scumble.forms.tuples.statement import Summed
 from scumble.query.moments import Moments, Ratio
 
@@ -27,12 +27,12 @@ class Sums:
     sums: Mapping[str, Floats]
 
     @property
-    def count(self) -> Linear:
+    def count(self) -> LinearSum:
         """The rows that have a value."""
-        return Linear(self.sums["count"], self.sums["s02"], self.sums["p02"], self.sums["p04"], self.sums["tuples"])
+        return LinearSum(self.sums["count"], self.sums["s02"], self.sums["p02"], self.sums["p04"], self.sums["tuples"])
 
     @property
-    def total(self) -> Linear:
+    def total(self) -> LinearSum:
         """What is asked for: the rows, or the sum of their values."""
         if self.of.middle is None:
             return self.count
@@ -64,14 +64,14 @@ class Sums:
         sums = self.sums
         return Ratio(Moments(sums["spread"], sums["s20"]), Moments(sums["count"], sums["s02"]), sums["s11"])
 
-    def less(self, rate: Floats) -> Linear:
+    def less(self, rate: Floats) -> LinearSum:
         """What is asked for, less a rate for each row."""
         if self.of.middle is None:
             return self.count.times(1 - rate)
         at = rate - self.middle
         value = self.sums["spread"] - at * self.sums["count"]
         variance, square, fourth = (self._power("s", 2, at), self._power("p", 2, at), self._power("p", 4, at))
-        return Linear(value, variance, square, fourth, self.sums["tuples"])
+        return LinearSum(value, variance, square, fourth, self.sums["tuples"])
 
     def _power(self, kind: str, power: int, at: Floats) -> Floats:
         """The sum of (d - at m)^power; below 0 by rounding alone."""

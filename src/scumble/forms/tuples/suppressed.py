@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scumble.forms.tuples.linear import Floats, Linear
+from scumble.forms.tuples.linear import Floats, LinearSum
 from scumble.forms.tuples.sums import Sums
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.intervals import of_average
@@ -33,12 +33,12 @@ class AllTuples:
     variance: float
     tuples: float
 
-    def beside(self, sums: Sums) -> Linear:
+    def beside(self, sums: Sums) -> LinearSum:
         """The published tuples that do not count in an answer; each of those that do counts one row."""
         count = sums.count
         tuples = self.tuples - count.tuples
         variance = np.maximum(self.variance - count.variance, 0)
-        return Linear(self.value - count.value, variance, tuples, tuples, tuples)
+        return LinearSum(self.value - count.value, variance, tuples, tuples, tuples)
 
 
 def bounds_of_sum(

@@ -14,10 +14,10 @@ def publish(job: Job) -> Written:
     """Every row through one coin over the cross product of its sensitive columns."""
     plan = job.plan_as(JointPlan)
     names = list(job.profile.domains)
-    return RowPipeline(job, Joint(names, plan.frapp, job.coin_source.entropy)).run(RowsRecord(joint=names))
+    return RowPipeline(job, JointColumn(names, plan.frapp, job.coin_source.entropy)).run(RowsRecord(joint=names))
 
 
-class Joint:
+class JointColumn:
     """All values of a row through one coin over their cross product."""
 
     def __init__(self, names: list[str], frapp: Frapp, entropy: Entropy) -> None:

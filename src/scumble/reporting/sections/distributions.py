@@ -7,7 +7,7 @@ from sqlglot import exp
 from scumble.core.errors import InputError
 from scumble.query.estimates import Estimate
 from scumble.reporting.axes import Axis, Slice, protected_axis
-from scumble.reporting.figure import Figure, figure, text
+from scumble.reporting.figure import Drawing, figure, text
 from scumble.reporting.numbers import interval, share, whole
 from scumble.reporting.plots.dots import DotLine, dots
 from scumble.reporting.section import Section
@@ -25,7 +25,7 @@ class Distribution:
     """A column with its figure, and the same in numbers."""
 
     column: str
-    figure: Figure
+    figure: Drawing
     rows: list[tuple[str, ...]]
     left_out: int
     left_share: str
