@@ -11,6 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from sqlglot import exp
+from sqlglot.generator import Generator
+from sqlglot.tokens import Tokenizer
 from test_layout import ORDER
 
 import scumble
@@ -70,8 +73,11 @@ def publish(table: Path) -> scumble.Release:
     )
 
 
+QUESTION = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'flu' GROUP BY sex"
+
+
 def ask(path: Path) -> scumble.Estimates:
-    return scumble.open(path).query("SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'flu' GROUP BY sex")
+    return scumble.open(path).query(QUESTION)
 
 
 def test_publishing_takes_the_steps_of_the_document(table: Path) -> None:
@@ -82,6 +88,29 @@ def test_publishing_takes_the_steps_of_the_document(table: Path) -> None:
 def test_a_question_takes_the_steps_of_the_document(table: Path) -> None:
     named, path = functions("Query"), publish(table).path
     assert in_order(named, called(lambda: ask(path))) == named
+
+
+def test_a_question_is_parsed_once_and_written_once(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over the rows one statement is written, and before it one over the values of a domain."""
+    path, parsed, written = publish(table).path, list[str](), list[set[str]]()
+    tokenize, generate = Tokenizer.tokenize, Generator.generate
+
+    def read(self: Tokenizer, sql: str, *more: Any) -> Any:
+        parsed.append(sql)
+        return tokenize(self, sql, *more)
+
+    def write(self: Generator, expression: exp.Expression, *more: Any, **named: Any) -> Any:
+        if isinstance(expression, exp.Query):
+            written.append({found.name for found in expression.find_all(exp.Table)})
+        return generate(self, expression, *more, **named)
+
+    monkeypatch.setattr(Tokenizer, "tokenize", read)
+    monkeypatch.setattr(Generator, "generate", write)
+    ask(path)
+    assert parsed.count(QUESTION) == 1
+    assert [sql for sql in parsed if "release" in sql and sql != QUESTION] == []
+    assert sum("release" in names for names in written) == 1
+    assert len(written) <= 2
 
 
 @pytest.mark.parametrize("title", ["Publish", "Query"])

@@ -14,6 +14,7 @@ SHARED_NAMES = {
     "Axis": "a column that is cut into cells: by an engine, for a tree, on a page",
     "Side": "a side of a box: as it is published, as it is asked, as it is attacked",
     "Question": "of a workload, and as it is compiled",
+    "Look": "what is seen of a column, and of a person in one more publication",
     "Asked": "the rows that a question is about",
     "Compared": "two things side by side",
     "Grid": "points at equal distances: cells of a screen, numbers of a domain, values of a formula",
