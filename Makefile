@@ -7,7 +7,7 @@ DEMO := .venv/.demo
 TEST := .venv/.test
 BENCH := .venv/.bench
 
-.PHONY: demo quick test check fuzz bench notebooks clean
+.PHONY: demo quick test check fuzz bench faults notebooks clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -30,6 +30,9 @@ fuzz: $(TEST)  ## 10,000 random tables, specs, flags and questions: no traceback
 
 bench: $(BENCH)  ## ratios against peers and limits, in one run
 	$(BIN)/python -m benchmarks
+
+faults: $(TEST)  ## publications killed at every call and at 1,000 random moments, and full or broken disks
+	PYTHONPATH=src:. $(BIN)/python -m faults
 
 notebooks: $(TEST)  ## run the tutorials and store what they show
 	$(BIN)/python docs/notebooks/run.py
