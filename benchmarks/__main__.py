@@ -5,13 +5,14 @@ python -m benchmarks [NAME ...] [--write]        --write keeps the figures in be
 
 import sys
 
-from benchmarks import counts, olap, operators, road, sps
+from benchmarks import counts, design, olap, operators, road, sps
 from benchmarks.measure import Figure, report
 
 GROUPS = {
     "road": road.figures,
     "olap": olap.figures,
     "operators": operators.figures,
+    "design": design.figures,
     "counts": counts.figures,
     "sps": sps.figures,
 }

@@ -44,6 +44,13 @@ COUNTED: dict[str, Any] = {"drop": ["visits", "job"], **COARSE}
 
 SOUND: dict[str, dict[str, Any]] = {
     "uniform": {**TWO, "retain": 0.4},
+    "design": {
+        "sensitive": ["job", "disease"],
+        "domains": {"job": JOBS, "disease": DISEASES},
+        "drop": "visits",
+        "mechanism": "design",
+        "gamma": 6,
+    },
     "uniform that keeps little": {**ONE, "retain": 0.05},
     "identity": {**ONE, "mechanism": "identity", "retain": 0.4},
     "swapped": {**ONE, "mechanism": "swapped", "retain": 0.4},

@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from auditing.attacked import ONE, in_order_of, people, publish, write_parquet
+from auditing.attacked import JOBS, ONE, in_order_of, people, publish, write_parquet
 from naming import publish_openly
 
 from scumble.auditing import Finding, audit
 from scumble.auditing.attacks.rare import duplicated
+from scumble.core.design import Design
 from scumble.release.manifest import NAME, read_manifest
 from scumble.release.release import Release, open_release
 
@@ -60,6 +61,19 @@ def test_values_that_were_not_perturbed(how: str, raw: pa.Table, forge: Forge) -
 def test_a_channel_that_was_not_applied_shows_without_the_raw_table(raw: pa.Table, forge: Forge) -> None:
     release = publish(raw, "uniform", 1, **ONE)
     assert broken(forge(release, publish(raw, "uniform", 1, **ONE, retain=0.9).table())) == {"retention"}
+
+
+def test_codes_that_hold_the_true_value_too_often(raw: pa.Table, forge: Forge) -> None:
+    """Codes of gamma = 400 under a manifest of gamma = 3: who reads them as the likeliest value is right too often."""
+    release = publish(raw, "design", 1, sensitive="job", domains={"job": JOBS}, drop=["disease", "visits"], gamma=3)
+    design = release.manifest.channels["job"]
+    assert isinstance(design, Design)
+    matrix, draw = Design(len(JOBS), 400, design.blocks).matrix(), np.random.default_rng(1)
+    codes = [draw.choice(design.codes, p=matrix[:, job]) for job in raw.column("job").to_pylist()]
+    table = release.table()
+    columns = {name: codes if name == "job" else raw.column(name).to_pylist() for name in table.column_names}
+    rows = pa.table(columns, schema=table.schema).take(pa.array(draw.permutation(len(codes))))
+    assert {"retention", "inference"} <= broken(forge(release, rows), raw)
 
 
 def test_rows_in_the_order_of_the_source(raw: pa.Table, forge: Forge) -> None:

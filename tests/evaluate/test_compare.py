@@ -91,7 +91,7 @@ def test_the_posterior_of_several_columns_is_bayes_rule(two: SpecifiedTable, mec
     else:
         apart = [
             Channel(coins.retention, setter.attacker.counts[name] / two.truth.rows) if coins.own else coins.channel()
-            for name, coins in plan.coins.items()
+            for name, coins in plan.replacing.items()
         ]
         matrix = np.kron(apart[0].matrix(), apart[1].matrix())
     both = matrix * f

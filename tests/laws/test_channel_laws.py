@@ -11,7 +11,7 @@ from scumble.core.coins import BaseCoins, Coins, spread
 from scumble.core.design import Design
 from scumble.core.design_coins import DesignCoins
 from scumble.core.difference_set import one_place, singer
-from scumble.release.records import ChannelRecord
+from scumble.release.records import ChannelRecord, record_of
 from scumble.release.release import Release
 
 KINDS: dict[str, BaseChannel] = {
@@ -37,7 +37,7 @@ def channels_of(release: Release) -> list[BaseChannel]:
     for column in release.manifest.columns:
         for record in column.records:
             assert column.domain is not None
-            size = column.domain.domain(column.type).size
+            size = column.values.size
             shares = np.arange(1.0, record.size + 1)
             found.append(record.channel(size, shares / shares.sum()))
     return found
@@ -139,8 +139,11 @@ def test_the_manifest_has_the_coins_of_the_plan(mechanism: str) -> None:
     if not told:  # mechanisms without perturbed columns have coins of another kind
         return
     for name, records in told.items():
-        assert records == [ChannelRecord.of(stratum[name]) for stratum in planned]
-        assert all(record.retain == _exact(record) for record in records)
+        assert records == [record_of(stratum[name]) for stratum in planned]
+        assert all(record.retain == _exact(record) for record in records if isinstance(record, ChannelRecord))
+        assert all(
+            record.coins(record.size).spelling == s[name].spelling for record, s in zip(records, planned, strict=True)
+        )
 
 
 def _exact(record: ChannelRecord) -> float | list[float]:

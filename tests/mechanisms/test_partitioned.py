@@ -11,6 +11,8 @@ import pytest
 from naming import publish_openly
 
 import scumble
+from scumble.core.channel import replacement_of
+from scumble.core.channel_base import BaseChannel
 from scumble.core.coins import Coins
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, TableError
@@ -105,8 +107,8 @@ def test_the_readme_lets_a_stranger_count(how: dict[str, Any]) -> None:
     assert error == pytest.approx(answer.se[0], rel=1e-9)
 
 
-def keeps(guarantee: Any, strata: list[dict[str, scumble.Channel]]) -> bool:
-    channels = [stratum["disease"] for stratum in strata]
+def keeps(guarantee: Any, strata: list[dict[str, BaseChannel]]) -> bool:
+    channels = [replacement_of(stratum["disease"]) for stratum in strata]
     return meets_posterior(guarantee.parameters) and meets_bounds(channels, guarantee.bounds, 0)
 
 
@@ -115,7 +117,7 @@ def test_a_guarantee_fails_for_a_channel_that_keeps_more(release: scumble.Releas
     (guarantee,) = release.manifest.guarantees
     strata = [dict(stratum) for stratum in release.manifest.strata]
     assert keeps(guarantee, strata)
-    honest = strata[1]["disease"]
+    honest = replacement_of(strata[1]["disease"])
     strata[1]["disease"] = scumble.Channel(honest.retain * 1.01, honest.replace)
     assert not keeps(guarantee, strata)
     assert not keeps(guarantee, strata[:1])
@@ -157,7 +159,9 @@ def test_fine_grain_inside_keeps_more_where_shares_differ() -> None:
     both = plan(profile(), spec({"inside": "fine_grain"}, rho1="1/3", rho2="2/3"))
     kept = [
         [float(row @ (c.retention + (1 - c.retention) * c.replace)) for row, c in zip(rows, channels, strict=True)]
-        for rows, channels in ((p.partition.subtables, [s["disease"] for s in p.channels]) for p in (uniform, both))
+        for rows, channels in (
+            (p.partition.subtables, [replacement_of(s["disease"]) for s in p.channels]) for p in (uniform, both)
+        )
     ]
     assert sum(kept[1]) > 1.05 * sum(kept[0])
     assert not any(len(s["disease"].never_retained) for s in both.channels)
@@ -186,7 +190,7 @@ def test_quotas_are_exact_whatever_the_batches() -> None:
     """Batches of 1 to 700 rows: every sub-table gets exactly its planned count of every value."""
     found = partition(COUNTS, "1/3", "2/3")
     made = plan(profile(), spec(rho1="1/3", rho2="2/3"))
-    coins = [stratum["disease"] for stratum in made.strata]
+    coins = [stratum["disease"] for stratum in made.replacing_strata]
     draw = np.random.default_rng(2)
     codes = draw.permutation(np.repeat(np.arange(10, dtype=np.uint8), COUNTS))
     way = Subtables("disease", "subtable", coins, found.subtables, Entropy.seeded(3))
@@ -286,7 +290,7 @@ def test_a_table_that_changes_between_the_passes_is_refused(tmp_path: Path) -> N
         ({"settings": {"together": [VALUES]}}, "holds every value that occurs"),
         ({"settings": {"delta": 2}}, "delta is the probability"),
         ({"settings": {"thetas": 2}}, "'thetas' is not a known setting"),
-        ({"key": b"k" * 32, "id": "sex"}, "coins by key are for uniform and fine_grain"),
+        ({"key": b"k" * 32, "id": "sex"}, "coins by key are for uniform and design and fine_grain"),
     ],
 )
 def test_bad_input_is_refused_by_name(changes: dict[str, Any], message: str) -> None:

@@ -14,6 +14,7 @@ from naming import publish_openly
 from tables import DISEASES
 
 import scumble
+from scumble.core.channel import replacement_of
 from scumble.core.errors import NotEstimable, ParameterError, QueryError
 from scumble.query.compile import compile_query
 from scumble.query.parse import parse
@@ -302,7 +303,7 @@ def test_rows_that_carry_most_of_a_sum_are_noted(publish_simply: Callable[..., s
 def test_score_interval_of_the_worked_definition(release: scumble.Release) -> None:
     """Its ends are the k at which the observation is exactly z standard deviations away."""
     answer = release.query("SELECT COUNT(*) AS n FROM release WHERE disease = 'hiv'")["n"]
-    p = release.manifest.channels["disease"].retain
+    p = replacement_of(release.manifest.channels["disease"]).retain
     seen = release.table().column("disease").to_pylist().count("hiv")
     a, b, n, z = p + (1 - p) / 5, (1 - p) / 5, 3000, 1.959963984540054
     for k in (answer.low[0], answer.high[0]):

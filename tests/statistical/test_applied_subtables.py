@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chi2
 
-from scumble.core.channel import Channel
+from scumble.core.channel import Channel, replacement_of
 from scumble.core.entropy import Entropy
 from scumble.mechanisms.partitioned.plan import plan
 from scumble.mechanisms.partitioned.subtables import Subtables
@@ -33,7 +33,9 @@ def test_the_applied_channel_is_the_planned_one(inside: str) -> None:
         columns={"x": column},
     )
     made = plan(Profile({"x": column.domain("x", pa.string())}, counts={"x": COUNTS}), spec)
-    way = Subtables("x", "s", [stratum["x"] for stratum in made.strata], made.partition.subtables, Entropy.seeded(9))
+    way = Subtables(
+        "x", "s", [stratum["x"] for stratum in made.replacing_strata], made.partition.subtables, Entropy.seeded(9)
+    )
     codes = np.random.default_rng(1).permutation(np.repeat(np.arange(10, dtype=np.uint8), COUNTS))
     seen = np.zeros((len(made.strata), 10, 10))
     for index, start in enumerate(range(0, len(codes), BATCH)):
@@ -41,7 +43,7 @@ def test_the_applied_channel_is_the_planned_one(inside: str) -> None:
         out = way.apply(index, {"x": part}, None, way.prepare(index, {"x": part}))
         place = (out["s"].astype(np.int64) * 10 + out["x"]) * 10 + part
         seen += np.bincount(place, minlength=seen.size).reshape(seen.shape)
-    channels = [stratum["x"] for stratum in made.channels]
+    channels = [replacement_of(stratum["x"]) for stratum in made.channels]
     statistic, freedom = surprise(seen, channels)
     assert statistic < chi2.isf(1e-6, freedom)
     wrong, freedom = surprise(seen, [Channel(np.minimum(c.retention * 1.02, 1), c.replace) for c in channels])

@@ -36,7 +36,8 @@ def transition(columns: int, size: int, retain: float) -> Transition:
     """Rows that have one of so many values in each column are counted."""
     channel = Channel(retain, [1 / size, 1 - 1 / size])
     through, weights = channel.matrix(), channel.weights([1.0, 0.0])
-    return Transition(power(through, columns), power(weights, columns), np.arange(2**columns) == 0)
+    first = np.arange(2**columns) == 0
+    return Transition(power(through, columns), power(weights, columns), first, first)
 
 
 def true_cells(columns: int, rows: int, share: float, matching: int) -> np.ndarray:

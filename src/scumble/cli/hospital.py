@@ -15,6 +15,7 @@ from scumble.cli.output import console
 from scumble.cli.progress import progress_bar
 from scumble.cli.shown import singling_out
 from scumble.core.atomic import demand_file, whole_file
+from scumble.core.channel import replacement_of
 from scumble.core.errors import InputError
 from scumble.engines.duckdb.engine import exact
 from scumble.query.estimates import Estimates
@@ -153,7 +154,7 @@ def run(out: Path, rows: int) -> None:
             overwrite=True,
             progress=progress,
         )
-    kept = release.manifest.channels["disease"].retain
+    kept = replacement_of(release.manifest.channels["disease"]).retain
     say(
         f"{out / 'patients.release'}: each disease kept with probability {kept:.3f}, else one of {len(DISEASES)} at random",
         markup=False,

@@ -32,7 +32,17 @@ def details(release: Release) -> None:
     """What stands below it."""
     out = console()
     manifest = release.manifest
-    print_card(Card("", [*_posteriors(release), *describe.merged(manifest), *describe.fine_print(release.terms)]))
+    print_card(
+        Card(
+            "",
+            [
+                *_posteriors(release),
+                *describe.merged(manifest),
+                *describe.coded(manifest),
+                *describe.fine_print(release.terms),
+            ],
+        )
+    )
     if manifest.view.row_by_row or manifest.public:
         singling_out(release)
     keyed = (

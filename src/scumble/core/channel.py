@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scumble.core.channel_base import BaseChannel, Flags, Pair, Places
 from scumble.core.channel_base import Vector as Vector
 from scumble.core.display import Card, Grid, Note, Part
-from scumble.core.errors import NotEstimable, ParameterError
+from scumble.core.errors import InternalError, NotEstimable, ParameterError
 from scumble.core.parameters import number, plain
 
 SMALL = 8
@@ -210,6 +210,25 @@ class Channel(BaseChannel):
         """How often each value is published."""
         return self.demand(counts, self.size, "value")
 
+    def likelihood(self, codes: Places, values: Places) -> Vector:
+        """P[j, i] = p_i [i = j] + (1 - p_i) r_j."""
+        p = self._retain[values]
+        return np.asarray(p * (np.asarray(codes) == values) + (1 - p) * self._replace[codes])
+
+    def singular_values(self) -> Vector:
+        """Of p I + (1-p) r 1^T: p on all that is orthogonal to r and 1, and those of a 2 x 2 matrix on their span, which it maps to itself."""
+        if not self.constant:
+            return np.asarray(np.linalg.svd(self.matrix(), compute_uv=False))
+        p, ones = float(self.retain), np.ones(self.size)
+        basis, _ = np.linalg.qr(np.stack([ones, self._replace], axis=1))
+        inner = p * np.eye(basis.shape[1]) + (1 - p) * np.outer(basis.T @ self._replace, basis.T @ ones)
+        return np.append(np.linalg.svd(inner, compute_uv=False), [p] * (self.size > basis.shape[1]))
+
+    def extremes(self) -> tuple[Vector, Vector]:
+        """Of value j at least (1 - max p) r_j, at most the larger of p_j + (1 - p_j) r_j and (1 - min p) r_j."""
+        p, r = self._retain, self._replace
+        return np.asarray((1 - p.max()) * r), np.maximum(p + (1 - p) * r, (1 - p.min()) * r)
+
     def pair(self, inside: Flags) -> Pair | None:
         """A set is kept with p + (1 - p) r(set) and drawn with (1 - p) r(set), where one retention holds."""
         if not self.constant or self.retain == 0:
@@ -225,6 +244,11 @@ class Channel(BaseChannel):
     def places(self, cells: Places, count: int) -> Places:
         """Codes are values."""
         return cells
+
+    def expect_squares(self, g: Any) -> Vector:
+        """sum_j P[j, i]^2 g_j."""
+        values, p, r = self._columns(g)
+        return np.asarray(p * (p + 2 * (1 - p) * r) * values + (1 - p) ** 2 * (r**2 * values).sum(axis=0))
 
     @property
     def never_retained(self) -> npt.NDArray[np.intp]:
@@ -314,6 +338,13 @@ class Channel(BaseChannel):
         kept = f"{self.retain:.6g}" if self.constant else f"{self._retain.min():.6g}..{self._retain.max():.6g}"
         drawn = "uniform" if self._replace.strides == (0,) else "given"
         return f"Channel(retain={kept}, replace={drawn}, size={self.size}, amplification={self.amplification:.6g})"
+
+
+def replacement_of(channel: BaseChannel) -> Channel:
+    """A channel where values are kept or replaced, and nothing else can be meant: what follows is about p and r."""
+    if not isinstance(channel, Channel):
+        raise InternalError(f"{channel!r} has no retention and no replacements")
+    return channel
 
 
 class IndistinguishableValues(NotEstimable):

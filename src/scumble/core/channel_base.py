@@ -9,6 +9,7 @@ whatever is linear in the true rows is estimated with these.
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.core.display import Shown
+from scumble.core.draws import multinomial, uniform
+from scumble.core.entropy import Stream
 from scumble.core.errors import ParameterError
 
 Vector = npt.NDArray[np.float64]
@@ -36,6 +39,13 @@ class Pair:
     """The probability that a member is published as one of these."""
     drawn: float
     """The probability that any other value is."""
+
+
+def _ones(size: int, some: slice) -> Vector:
+    """The columns of an identity."""
+    found = np.zeros((size, some.stop - some.start))
+    found[np.arange(some.start, some.stop), np.arange(some.stop - some.start)] = 1
+    return found
 
 
 class BaseChannel(Shown, ABC):
@@ -62,6 +72,10 @@ class BaseChannel(Shown, ABC):
         """P^T g: the mean of g(published code) for each true value."""
 
     @abstractmethod
+    def expect_squares(self, g: Any) -> Vector:
+        """The same with the squares of P."""
+
+    @abstractmethod
     def weights(self, h: Any) -> Vector:
         """The debias weights of a function h on the domain, one for each code."""
 
@@ -76,6 +90,30 @@ class BaseChannel(Shown, ABC):
     @abstractmethod
     def matches(self, counts: Any) -> Vector:
         """How many published rows look like each value: their code is one that it alone makes likelier, or stands for it with others."""
+
+    @abstractmethod
+    def likelihood(self, codes: Places, values: Places) -> Vector:
+        """P[code, value] of pairs."""
+
+    @abstractmethod
+    def singular_values(self) -> Vector:
+        """Those of P that differ: the largest over the smallest is its condition number."""
+
+    def column_blocks(self) -> Iterator[tuple[slice, Vector]]:
+        """P by some columns at a time, for what needs all of it once."""
+        step = max(1, MOST_ENTRIES // (16 * self.codes))
+        for start in range(0, self.size, step):
+            some = slice(start, min(self.size, start + step))
+            yield some, self.apply(_ones(self.size, some))
+
+    @abstractmethod
+    def extremes(self) -> tuple[Vector, Vector]:
+        """The least and the largest probability of each code, over all true values."""
+
+    def block(self, code: int) -> Places:
+        """The values that a code stands for: those that make it likeliest."""
+        chances = self.likelihood(np.full(self.size, code), np.arange(self.size))
+        return np.flatnonzero(chances >= chances.max() * (1 - 1e-9))
 
     @abstractmethod
     def pair(self, inside: Flags) -> Pair | None:
@@ -145,6 +183,18 @@ class BaseChannel(Shown, ABC):
         """What a row of each true value adds to the variance of the estimate of the sum of h: E[phi^2 | x] - h(x)^2."""
         values = np.asarray(h, dtype=np.float64)
         return np.asarray(self.expect(self.weights(values) ** 2) - values**2)
+
+    def draw(self, counts: npt.NDArray[np.int64], stream: Stream) -> npt.NDArray[np.int64]:
+        """Published counts of true ones, drawn: of each value first how many rows get codes of each probability, then which, each alike."""
+        published = np.zeros((self.codes, *counts.shape[1:]), dtype=np.int64)
+        for column, rows in zip(self.matrix().T, counts, strict=True):
+            chances, level = np.unique(column.round(15), return_inverse=True)
+            sizes = np.bincount(level)
+            split = multinomial(stream, rows, chances * sizes / (chances @ sizes))
+            for place, size in enumerate(sizes.tolist()):
+                landed = uniform(stream, split[..., place], size)
+                published[level.reshape(-1) == place] += np.moveaxis(landed, -1, 0)
+        return published
 
     def demand(self, values: Any, count: int, what: str) -> Vector:
         """The argument as numbers, one for each value or code along its first dimension."""

@@ -41,6 +41,10 @@ class CellChannel(BaseChannel):
         """P^T g."""
         return np.tensordot(self._means.T, self.demand(g, self.codes, "cell of codes"), axes=1)
 
+    def expect_squares(self, g: Any) -> Vector:
+        """The same with squares."""
+        return np.tensordot(self._means.T**2, self.demand(g, self.codes, "cell of codes"), axes=1)
+
     def weights(self, h: Any) -> Vector:
         """The debias weights of a function of cells."""
         return np.tensordot(self._weights, self.demand(h, self.size, "cell"), axes=1)
@@ -57,6 +61,18 @@ class CellChannel(BaseChannel):
         """Codes look like a cell where they weigh more than half for it."""
         return np.tensordot((self._weights.T > 0.5) * 1.0, self.demand(counts, self.codes, "cell of codes"), axes=1)
 
+    def likelihood(self, codes: Places, values: Places) -> Vector:
+        """Of the mean law."""
+        return np.asarray(self._means[codes, values])
+
+    def singular_values(self) -> Vector:
+        """Of the mean law."""
+        return np.asarray(np.linalg.svd(self._means, compute_uv=False))
+
+    def extremes(self) -> tuple[Vector, Vector]:
+        """Of the mean law."""
+        return self._means.min(axis=1), self._means.max(axis=1)
+
     def pair(self, inside: Flags) -> Pair | None:
         """Of a set of cells."""
         return self._pair(inside)
@@ -67,7 +83,9 @@ class CellChannel(BaseChannel):
         return None
 
     def collapse(self, cells: Places, count: int) -> BaseChannel:
-        """Cells are made once, of values."""
+        """Cells are made once, of values; each by itself they are what they are."""
+        if np.array_equal(cells, np.arange(self.size)):
+            return self
         raise InternalError("cells are made of the values of a channel, not of its cells")
 
     def places(self, cells: Places, count: int) -> Places:

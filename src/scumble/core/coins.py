@@ -48,6 +48,8 @@ class BaseCoins(ABC):
     """How many values the domain has, where these coins are for some of them."""
     own: bool = False
     """Whether replacements follow the column's own distribution."""
+    codes: int | None = None
+    """How many codes there are, where codes are published and not values."""
 
     @property
     @abstractmethod

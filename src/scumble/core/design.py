@@ -19,7 +19,6 @@ where K = `codes`, D = `blocks.offsets`, A = `held`, Q = `others`.
 """
 
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from scumble.core.channel_cells import CellChannel
 from scumble.core.difference_set import MOST_CODES, DifferenceSet, one_place, prime_powers, singer, sizes
 from scumble.core.display import Card, Note, Part
 from scumble.core.errors import ParameterError
+from scumble.core.once import once
 from scumble.core.parameters import number, plain
 
 Spectrum = npt.NDArray[np.complex128]
@@ -75,7 +75,7 @@ class Design(BaseChannel):
         """gamma; 1 where there is one value."""
         return self.gamma if self.size > 1 else 1.0
 
-    @cached_property
+    @once
     def _circle(self) -> Spectrum:
         marked = np.zeros(self.codes)
         marked[self.blocks.offsets] = 1
@@ -120,14 +120,20 @@ class Design(BaseChannel):
         inside = self._back(values)[: self.size]
         return np.asarray((values.sum(axis=0) + (self.gamma - 1) * inside) / self._unit)
 
+    def expect_squares(self, g: Any) -> Vector:
+        """The same with the squares of P."""
+        values = self.demand(g, self.codes, "code")
+        inside = self._back(values)[: self.size]
+        return np.asarray((values.sum(axis=0) + (self.gamma**2 - 1) * inside) / self._unit**2)
+
     def weights(self, h: Any) -> Vector:
         """phi_h of each code, in O(K log K)."""
         values = self.demand(h, self.size, "value")
-        mean = values.mean(axis=0)
-        inside = self._forward(self._filled(values, mean))
-        return np.asarray((inside - self.others * self.codes * mean) / (self.held - self.others))
+        mean = values.mean(axis=0)  # its weights are itself, and h less its mean has the sum 0
+        inside = self._forward(self._filled(values - mean, 0.0))
+        return np.asarray(mean + inside / (self.held - self.others))
 
-    @cached_property
+    @once
     def _unused(self) -> Vector:
         """What the places that are no values add to the weights of any one value, by code."""
         unused = self._forward(self._filled(np.zeros(self.size), 1.0))
@@ -148,6 +154,23 @@ class Design(BaseChannel):
     def matches(self, counts: Any) -> Vector:
         """How many published rows have a code whose block holds each value."""
         return np.asarray(self._back(self.demand(counts, self.codes, "code"))[: self.size])
+
+    def likelihood(self, codes: Places, values: Places) -> Vector:
+        """gamma / Z where the block of the code holds the value, else 1 / Z."""
+        marked = np.zeros(self.codes, dtype=np.bool_)
+        marked[self.blocks.offsets] = True
+        held = marked[(np.asarray(codes, np.int64) - np.asarray(values, np.int64)) % self.codes]
+        return np.asarray(np.where(held, self.gamma, 1.0) / self._unit)
+
+    def singular_values(self) -> Vector:
+        """With M the blocks as columns, M^T M = (k - lambda) I + lambda J: so P^T P = (a J + b I) / Z^2 has the values a m + b and b."""
+        k, repeats, step = len(self.blocks.offsets), self.blocks.repeats, self.gamma - 1
+        a, b = self.codes + 2 * step * k + step**2 * repeats, step**2 * (k - repeats)
+        return np.asarray(np.sqrt(np.array([a * self.size + b, b][: self.size])) / self._unit)
+
+    def extremes(self) -> tuple[Vector, Vector]:
+        """1 / Z and gamma / Z."""
+        return np.full(self.codes, 1 / self._unit), np.full(self.codes, self.gamma / self._unit)
 
     def pair(self, inside: Flags) -> Pair | None:
         """Of one value, and of all values but one, which are its complement."""
@@ -191,6 +214,8 @@ class Design(BaseChannel):
         return self._cut(_indicators(cells, count))[2]
 
     def _cut(self, chosen: Vector) -> tuple[Vector, Places, Places]:
+        if chosen.shape[1] == 1:  # all values together: their weights are 1
+            return np.ones((1, 1)), np.zeros(1, dtype=np.intp), np.zeros(self.codes, dtype=np.intp)
         held = np.rint(self._forward(self._filled(chosen, 0.0)))
         kinds, first, place = np.unique(held, axis=0, return_index=True, return_inverse=True)
         return kinds, first, place.reshape(-1)

@@ -11,7 +11,6 @@ and y = (x + d) mod K is published. So gamma = inside / outside, a fraction, whi
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from scumble.core.design import Design
 from scumble.core.difference_set import DifferenceSet
 from scumble.core.domain import Codes
 from scumble.core.errors import ParameterError
+from scumble.core.once import once
 
 FINE = 1 << 20
 """Words that a place outside has at least, where SHORT words do: gamma is then off by a millionth at most."""
@@ -56,6 +56,11 @@ class DesignCoins(BaseCoins):
         return cls(design.size, design.blocks, bits, inside, outside)
 
     @property
+    def codes(self) -> int:  # type: ignore[override]  # told by the set
+        """K."""
+        return self.blocks.codes
+
+    @property
     def amplification(self) -> Fraction:
         """inside / outside."""
         return Fraction(self.inside, self.outside) if self.size > 1 else Fraction(1)
@@ -80,7 +85,7 @@ class DesignCoins(BaseCoins):
         """The narrowest that holds all codes."""
         return np.dtype(np.min_scalar_type(self.blocks.codes - 1))
 
-    @cached_property
+    @once
     def _offsets(self) -> npt.NDArray[np.uint32]:
         """The places of D, then all others."""
         others = np.ones(self.blocks.codes, dtype=np.bool_)

@@ -270,6 +270,15 @@ def _endless(part: Decimal) -> bool:
     return part.is_finite() and (abs(part.adjusted()) > MOST_DIGITS or len(part.as_tuple().digits) > 2 * MOST_DIGITS)
 
 
+def code_domain(codes: int) -> Grid:
+    """The numbers that are published where values have codes.
+
+    >>> code_domain(121).size
+    121
+    """
+    return Grid("0", str(codes - 1), "1", pa.int64())
+
+
 def count_gaps(columns: Iterable[pa.Array], name: str) -> NotOnGrid:
     """What a grid has no place for, over all batches of a column."""
     gaps = [_gaps(column, _doubles(column, name)) for column in columns]

@@ -22,6 +22,8 @@ from scumble.evaluate.search import Offer, Search
 from scumble.evaluate.settings import Setter, advised
 from scumble.evaluate.specified_table import SpecifiedTable
 from scumble.evaluate.workload import Workload
+from scumble.mechanisms import find_mechanism
+from scumble.mechanisms import names as registered
 
 
 def advise(
@@ -123,5 +125,6 @@ def _chosen(mechanisms: Sequence[str] | None, subject: SpecifiedTable) -> list[s
     for name in mechanisms or ():
         if name not in every:
             raise ParameterError(f"the errors of {name!r} are not foreseen; choose from {', '.join(every)}")
-    able = every if len(subject.truth.sensitive) == 1 else every[:1]
+    several = len(subject.truth.sensitive) > 1
+    able = [name for name in every if not several or (name in registered() and find_mechanism(name).traits.by_target)]
     return [name for name in every if name in (mechanisms or able)]

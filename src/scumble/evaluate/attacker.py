@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from scumble.core.channel import Channel
+from scumble.core.channel import Channel, replacement_of
+from scumble.core.channel_base import BaseChannel
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
 from scumble.mechanisms.channel_utility import record_utility
@@ -110,7 +111,7 @@ class Attacker:
             return replace(self._kept_together(plan.joint, factor), kept=kept)
         return replace(self._several(strata[0], factor), kept=kept)
 
-    def together(self, channels: dict[str, Channel]) -> Beliefs:
+    def together(self, channels: Mapping[str, BaseChannel]) -> Beliefs:
         """What several columns of a row, each through its channel, tell of any of them."""
         return self._several(channels, amplification(channels))
 
@@ -119,11 +120,11 @@ class Attacker:
             return math.inf
         return float(plan.joint.amplification) if plan.joint is not None else amplification(plan.channels[0])
 
-    def _channel(self, name: str, coins: Any) -> Channel:
+    def _channel(self, name: str, coins: Any) -> BaseChannel:
         own = self.counts[name] / self.counts[name].sum()
         return Channel(coins.retention, own) if coins.own else coins.channel()
 
-    def _one(self, strata: Sequence[dict[str, Channel]], planned: Counts | None, factor: float) -> Beliefs:
+    def _one(self, strata: Sequence[Mapping[str, BaseChannel]], planned: Counts | None, factor: float) -> Beliefs:
         (name,) = self.columns
         dealt = planned if planned is not None else self.counts[name][None]
         protected = self.protected(name)
@@ -139,7 +140,7 @@ class Attacker:
     def _one_of(self, plan: Plan, alone: Beliefs) -> Beliefs:
         """Where the value is that of one of k rows, drawn at random, and the others follow the prior f: f (k - 1) / k + posterior / k."""
         (name,), k = self.columns, plan.crowd
-        channel, share = plan.channels[0][name], self.counts[name] / self.counts[name].sum()
+        channel, share = replacement_of(plan.channels[0][name]), self.counts[name] / self.counts[name].sum()
         after = worst_posteriors(channel, share).largest / k + share * (k - 1) / k
         seen = self.protected(name) & (share > 0)
         shown = channel.apply(share)
@@ -151,7 +152,7 @@ class Attacker:
         factor = 1 + (alone.factor - 1) / k
         return Beliefs(float(after[seen].max()), float(hits.sum()) / k, factor, rise)
 
-    def _several(self, channels: dict[str, Channel], factor: float) -> Beliefs:
+    def _several(self, channels: Mapping[str, BaseChannel], factor: float) -> Beliefs:
         if self.joint is None:
             return Beliefs(posterior_bound(factor, self.prior), math.nan, factor, bound=True)
         joint = self.joint / self.joint.sum()
@@ -190,9 +191,16 @@ class Attacker:
         return Beliefs(largest, guess, factor)
 
 
-def _best(channel: Channel, counts: Counts) -> float:
-    """sum_y max_x n_x P[y, x], at O(m)."""
-    p, r, n = channel.retention, channel.replace, counts.astype(np.float64)
+def _best(channel: BaseChannel, counts: Counts) -> float:
+    """sum_y max_x n_x P[y, x], at O(m) where values are published."""
+    n = counts.astype(np.float64)
+    if channel.recoded:
+        best = np.zeros(channel.codes)
+        for some, columns in channel.column_blocks():
+            best = np.maximum(best, (columns * n[some]).max(axis=1))
+        return float(best.sum())
+    known = replacement_of(channel)
+    p, r = known.retention, known.replace
     return float(np.maximum(n * (p + (1 - p) * r), r * largest_other(n * (1 - p))).sum())
 
 
@@ -205,7 +213,7 @@ def _best_elsewhere(channel: Channel, share: Tensor, shown: Tensor, k: int) -> T
     return np.array(others)
 
 
-def _pushed(table: Tensor, channels: Sequence[Channel]) -> Tensor:
+def _pushed(table: Tensor, channels: Sequence[BaseChannel]) -> Tensor:
     for axis, channel in enumerate(channels):
         table = np.moveaxis(channel.apply(np.moveaxis(table, axis, 0)), 0, axis)
     return table

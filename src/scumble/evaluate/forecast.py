@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from scumble.core.channel import Channel
+from scumble.core.channel import replacement_of
+from scumble.core.channel_base import BaseChannel
 from scumble.core.display import Card, Shown
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError
@@ -62,6 +63,7 @@ class Outlook:
 
     column: str
     retain: float
+    """How probably a value is kept; of codes, how probably a code stands for it."""
     amplification: float
     prior: float
     """The share of the commonest value."""
@@ -126,7 +128,9 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
         as_it_is = Truth.of_domains(table, spec, {})
         answers = [(sql, _of_table(sql, estimates, as_it_is, recoding)) for sql, estimates in answers]
     outlooks = [
-        _outlook(name, plan.channels[0][name], n) if dealt is None else _outlook_dealt(name, plan.channels, dealt)
+        _outlook(name, plan.channels[0][name], float(plan.strata[0][name].kept.max()), n)
+        if dealt is None
+        else _outlook_dealt(name, plan.channels, dealt)
         for name, n in counts.items()
     ]
     condition = max(condition_number(list(channels.values())) for channels in plan.channels)
@@ -167,7 +171,7 @@ def _of_table(sql: str, answer: Estimates, as_it_is: Truth, recoding: Recoding) 
 
 def _whole(table: Source, spec: Spec, counts: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
-    published = Published(spec.published, counts.domains, plan.channels)
+    published = Published(spec.published, counts.domains, plan.channels, values=True)
     truth = Truth.of_domains(table, spec, counts.domains)
     return truth.table, published, Recoding(truth.coarse, reaches=reaches(counts.domains))
 
@@ -215,10 +219,10 @@ def _settled(estimates: Estimates, kinds: Sequence[str]) -> Estimates:
     return Estimates(estimates.columns, estimates.groups, settled, estimates.level, estimates.notes)
 
 
-def _outlook(name: str, channel: Channel, counts: Any) -> Outlook:
+def _outlook(name: str, channel: BaseChannel, held: float, counts: Any) -> Outlook:
     prior = counts / counts.sum()
     guess = rise = fall = math.nan
-    if channel.size <= 2000:
+    if channel.size <= 2000 and channel.codes <= 4000:
         after = posteriors(channel, prior)
         seen = prior > 0
         change = after[:, seen] / prior[seen]
@@ -227,28 +231,36 @@ def _outlook(name: str, channel: Channel, counts: Any) -> Outlook:
             float(np.nanmax(change)),
             float(1 / np.nanmin(change)) if np.nanmin(change) > 0 else math.inf,
         )
-    retain = float(channel.retention.max())
+    retain = _effective(channel)
     return Outlook(
         name,
-        retain,
+        held,
         channel.amplification,
         float(prior.max()),
         guess,
         rise,
         fall,
-        breach_limit(retain, 0.1, 0.95),
+        math.nan if channel.recoded else breach_limit(retain, 0.1, 0.95),
         rows_needed(retain, 0.05, 0.05) if retain > 0 else 0,
     )
 
 
-def _outlook_dealt(name: str, strata: Sequence[dict[str, Channel]], dealt: Any) -> Outlook:
+def _effective(channel: BaseChannel) -> float:
+    """The retention; of codes that of the uniform channel between a value and all others."""
+    if channel.recoded:
+        return channel.against_others[0] if channel.against_others is not None else 0.0
+    return float(replacement_of(channel).retention.max())
+
+
+def _outlook_dealt(name: str, strata: Sequence[Mapping[str, BaseChannel]], dealt: Any) -> Outlook:
     """The same for sub-tables, whose own shares are what the attacker believes once the sub-table is seen."""
     prior = dealt.sum(axis=0) / dealt.sum()
     worst = [worst_posteriors(channels[name], row) for channels, row in zip(strata, dealt, strict=True)]
     seen = prior > 0
     largest = np.max([bounds.largest for bounds in worst], axis=0)
     smallest = np.min([bounds.smallest for bounds in worst], axis=0)
-    kept = sum(float(row @ channels[name].retention) for channels, row in zip(strata, dealt, strict=True)) / dealt.sum()
+    known = [replacement_of(channels[name]).retention for channels in strata]
+    kept = sum(float(row @ retention) for retention, row in zip(known, dealt, strict=True)) / dealt.sum()
     fall = float(np.min(smallest[seen] / prior[seen]))
     return Outlook(
         name,

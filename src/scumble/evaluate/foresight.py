@@ -103,7 +103,7 @@ class Foresight:
 
     def under(self, plan: Plan, absolute: bool = False) -> list[Foreseen]:
         """The error of each question under a plan."""
-        published = Published(self._truth.table.column_names, dict(self._truth.domains), plan.channels)
+        published = Published(self._truth.table.column_names, dict(self._truth.domains), plan.channels, values=True)
         shares = shares_of(plan, self._counts)
         return [foreseen(sql, self._answer(sql, published, shares), absolute) for sql in self.questions]
 

@@ -90,6 +90,8 @@ def _expected(release: Release, truth: Truth, name: str) -> float:
 
 
 def _measured(release: Release, truth: Truth, name: str) -> tuple[float, int]:
+    if any(channels[name].recoded for channels in release.strata):
+        return math.nan, 0  # codes are published, and no values
     public = [name for name in truth.public if name in release.manifest.public]
     if not public:
         return math.nan, 0

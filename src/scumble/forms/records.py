@@ -71,24 +71,28 @@ class DomainRecord(Model):
     high: str | None = None
     step: str | None = None
     from_data: bool = False
+    type: str | None = None
+    """The Arrow type of its values, where the column has codes and so a type of its own."""
 
     @classmethod
-    def of(cls, domain: Domain, from_data: bool) -> "DomainRecord":
-        """The record of a domain."""
+    def of(cls, domain: Domain, from_data: bool, *, coded: bool = False) -> "DomainRecord":
+        """The record of a domain; `coded` where the column is published as codes."""
+        kind = str(domain.type) if coded else None
         if isinstance(domain, Grid):
-            return cls(kind="grid", low=domain.low, high=domain.high, step=domain.step, from_data=from_data)
-        return cls(kind="categories", values=[_json_value(v) for v in domain.values.to_pylist()], from_data=from_data)
+            return cls(kind="grid", low=domain.low, high=domain.high, step=domain.step, from_data=from_data, type=kind)
+        values = [_json_value(v) for v in domain.values.to_pylist()]
+        return cls(kind="categories", values=values, from_data=from_data, type=kind)
 
     def domain(self, kind: str) -> Domain:
-        """The domain itself, of values of that Arrow type."""
+        """The domain itself, of values of that Arrow type, or of its own."""
         if not all(value is None or isinstance(value, str | int | float) for value in self.values or ()):
             raise SchemaError("a domain has texts, numbers and truth values, no lists or records")
         try:
-            return self._made(named_type(kind))
+            return self._made(named_type(self.type or kind))
         except (pa.ArrowException, ValueError, TypeError, ArithmeticError) as error:
             if isinstance(error, SchemaError):
                 raise
-            raise SchemaError(f"the values of a domain are none of the type {kind}") from None
+            raise SchemaError(f"the values of a domain are none of the type {self.type or kind}") from None
 
     def _made(self, arrow: pa.DataType) -> Domain:
         if self.kind == "grid":

@@ -17,7 +17,8 @@ from sqlglot import exp
 
 from scumble.core.arrow_types import decoded, is_number
 from scumble.core.channel import Channel
-from scumble.core.domain import Domain
+from scumble.core.channel_base import BaseChannel
+from scumble.core.domain import Domain, code_domain
 from scumble.core.errors import InputError
 from scumble.engines.engine import TABLE
 from scumble.learn.training_rows import TrainingRows
@@ -33,17 +34,24 @@ class Axis:
     """A column cut into `size` bins."""
 
     name: str
-    channels: Sequence[Channel]
-    """Between bins, one for each stratum."""
+    channels: Sequence[BaseChannel]
+    """From bins to published ones, one for each stratum."""
     thresholds: Vector | None
     """Numbers: bin i holds what lies between thresholds i - 1 and i."""
     values: pa.Array | None
     """Categories: the value of each bin."""
+    places: Codes | None = None
+    """The published bin of each code, where codes are published and not values."""
 
     @property
     def size(self) -> int:
         """How many bins there are."""
         return self.channels[0].size
+
+    @property
+    def shown(self) -> int:
+        """How many published bins there are."""
+        return self.channels[0].codes
 
     @property
     def ordered(self) -> bool:
@@ -52,11 +60,15 @@ class Axis:
 
     @property
     def expression(self) -> exp.Expression:
-        """The bin of a row as SQL: its number, or the category itself."""
+        """The bin of a row as SQL: its number, or the category or code itself."""
+        if self.places is not None:
+            return _quoted(self.name)
         return self._cut(self.thresholds) if self.thresholds is not None else _quoted(self.name)
 
     def decode(self, column: pa.Array) -> Codes:
-        """The bins, from what the engine gave for the expression."""
+        """The published bins, from what the engine gave for the expression."""
+        if self.places is not None:
+            return np.asarray(self.places[column.to_numpy(zero_copy_only=False).astype(np.intp)])
         if self.thresholds is not None:
             return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.intp)
         return self.bins(column)
@@ -87,13 +99,20 @@ class Axis:
         return np.asarray(cells, dtype=np.intp), int(cells.max()) + 1
 
     def cell_expression(self, cells: Codes) -> exp.Expression:
-        """The cell of a row as SQL."""
+        """The cell of a row as SQL, or its code."""
+        if self.places is not None:
+            return _quoted(self.name)
         if self.thresholds is not None:
             return self._cut(self.thresholds[np.flatnonzero(np.diff(cells))])
         assert self.values is not None
         last = int(cells.max())
         ifs = [exp.If(this=self._among(cells == cell), true=exp.Literal.number(cell)) for cell in range(last)]
         return exp.Case(ifs=ifs, default=exp.Literal.number(last)) if ifs else exp.Literal.number(0)
+
+    def cell_places(self, numbers: Vector) -> Codes:
+        """The published cells, from what the engine gave for that."""
+        cells = numbers.astype(np.intp)
+        return cells if self.places is None else self.places[cells]
 
     def _cut(self, thresholds: Vector) -> exp.Expression:
         if not len(thresholds):
@@ -134,7 +153,8 @@ def category_axis(source: TrainingRows, name: str) -> Axis:
     order = pc.sort_indices(values).to_numpy()
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
-    return Axis(name, _channels(source, name, place, len(order)), None, values.take(pa.array(order)))
+    channels, places = _channels(source, name, place, len(order))
+    return Axis(name, channels, None, values.take(pa.array(order)), places)
 
 
 def feature_axis(source: TrainingRows, name: str, most: int) -> Axis:
@@ -149,7 +169,7 @@ def feature_axis(source: TrainingRows, name: str, most: int) -> Axis:
     else:
         numbers, mass = domain.numbers, _true_mass(source, name, domain, tally)
     order = np.argsort(numbers, kind="stable")  # NaN, which stands for a missing value, comes last
-    fine = domain is not None and not source.published.constant(name)
+    fine = domain is not None and any(channel.traits is not None for channel in source.published.channels(name))
     runs = np.arange(len(order)) if fine else _runs(mass[order], most)
     cells = np.empty(len(order), dtype=np.intp)
     cells[order] = runs
@@ -159,7 +179,8 @@ def feature_axis(source: TrainingRows, name: str, most: int) -> Axis:
         halfway = np.where(np.isfinite(before), before + (after - before) / 2, after)
     thresholds = np.where(np.isfinite(after), halfway, np.inf)
     count = int(runs[-1]) + 1 if len(runs) else 1
-    return Axis(name, _channels(source, name, cells, count), thresholds, None)
+    channels, places = _channels(source, name, cells, count)
+    return Axis(name, channels, thresholds, None, places)
 
 
 def _runs(mass: Vector, most: int) -> Codes:
@@ -179,20 +200,25 @@ def _public_mass(tally: pa.Table) -> tuple[Vector, Vector]:
 
 def _true_mass(source: TrainingRows, name: str, domain: Domain, tally: pa.Table) -> Vector:
     """The unbiased count of each value, summed over strata."""
-    codes = domain.encode(tally.column("v").combine_chunks(), name)
+    channels = source.published.channels(name)
+    shown = code_domain(channels[0].codes) if channels[0].recoded else domain
+    codes = shown.encode(tally.column("v").combine_chunks(), name)
     rows = tally.column("n").cast(pa.float64()).to_numpy()
     strata = tally.column("z").to_numpy() if "z" in tally.column_names else np.zeros(len(codes))
     total = np.zeros(domain.size)
-    for i, channel in enumerate(source.published.channels(name)):
+    for i, channel in enumerate(channels):
         here = strata == i
-        total += channel.solve(np.bincount(codes[here], weights=rows[here], minlength=domain.size))
+        total += channel.solve(np.bincount(codes[here], weights=rows[here], minlength=channel.codes))
     return total
 
 
-def _channels(source: TrainingRows, name: str, cells: Codes, count: int) -> list[Channel]:
-    if name in source.published.domains:
-        return [channel.collapse(cells, count) for channel in source.published.channels(name)]
-    return [Channel(1.0, size=max(1, count))] * len(source.published.strata)
+def _channels(source: TrainingRows, name: str, cells: Codes, count: int) -> tuple[list[BaseChannel], Codes | None]:
+    """The channels of a column between bins, and the published bins of codes."""
+    if name not in source.published.domains:
+        return [Channel(1.0, size=max(1, count))] * len(source.published.strata), None
+    channels = source.published.channels(name)
+    places = channels[0].places(cells, count) if channels[0].recoded else None
+    return [channel.collapse(cells, count) for channel in channels], places
 
 
 def _tally(source: TrainingRows, name: str) -> pa.Table:

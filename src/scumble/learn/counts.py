@@ -50,9 +50,9 @@ def sums(source: TrainingRows, axes: Sequence[Axis], target: Axis, boxes: Sequen
     used = sorted({i for box in boxes for i in box.sets} - {place})
     cut = {i: axes[i].cells([box.sets[i] for box in boxes if i in box.sets]) for i in used}
     lines = source.engine.run(_statement(source, axes, target, cut, place))
-    codes = {i: _numbers(lines, f"c{i}").astype(np.intp) for i in used}
+    codes = {i: axes[i].cell_places(_numbers(lines, f"c{i}")) for i in used}
     strata = _numbers(lines, "z").astype(np.intp) if "z" in lines.column_names else np.zeros(len(lines), dtype=np.intp)
-    shape = (len(source.published.strata), axes[place].size, target.size)
+    shape = (len(source.published.strata), axes[place].shown, target.shown)
     bins, classes = (
         axis.decode(lines.column(name).combine_chunks()) for axis, name in ((axes[place], "b"), (target, "t"))
     )

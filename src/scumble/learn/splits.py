@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from scumble.core.channel import Channel
+from scumble.core.channel_base import BaseChannel
 from scumble.learn.axis import Axis
 from scumble.learn.counts import Mask, NodeSums, Tensor
 
@@ -129,7 +129,7 @@ def _counts(axis: Axis, target: Axis, sums: NodeSums) -> Tensor:
     )
 
 
-def _solve(feature: Channel, target: Channel, published: Tensor) -> Tensor:
+def _solve(feature: BaseChannel, target: BaseChannel, published: Tensor) -> Tensor:
     return target.solve(feature.solve(published).T).T
 
 

@@ -12,17 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.core.channel import Channel, Vector
+from scumble.core.channel_base import BaseChannel
 from scumble.core.errors import NotEstimable, ParameterError
 
 
-def record_utility(channel: Channel, counts: Any) -> float:
-    """The expected share of records whose published value is the true one: sum_i f_i P[i, i].
+def record_utility(channel: BaseChannel, counts: Any) -> float:
+    """The expected share of records whose published value is the true one: sum_i f_i P[i, i]; NaN where codes are published, and no values.
 
     >>> record_utility(Channel(0.5, size=4), [1, 1, 1, 1])
     0.625
     """
     n = checked_counts(counts, channel.size)
-    kept = channel.retention + (1 - channel.retention) * channel.replace
+    if channel.recoded:
+        return math.nan
+    kept = channel.likelihood(np.arange(channel.size), np.arange(channel.size))
     return float(n @ kept / n.sum())
 
 

@@ -6,14 +6,14 @@ publisher chose (rho1 and rho2, factors of single values): they are taken from w
 they hold.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, TypeVar
 
-from scumble.core.channel import Channel
-from scumble.core.coins import Coins
+from scumble.core.channel import Channel, replacement_of
+from scumble.core.coins import BaseCoins, Coins
 from scumble.core.errors import ReleaseError
 from scumble.privacy.guarantee import NOT_COVERED, Clause, Guarantee
 
@@ -48,7 +48,7 @@ class Facts:
     rows: int
     roles: dict[str, str]
     """The role of each published column."""
-    strata: list[dict[str, Coins]]
+    strata: Sequence[Mapping[str, BaseCoins]]
     """The coins of each perturbed column, for each stratum."""
     from_data: list[str]
     """Perturbed columns whose domain was taken from the data."""
@@ -67,15 +67,31 @@ class Facts:
     """What the manifest claims to tell of the data."""
 
     @property
-    def coins(self) -> dict[str, Coins]:
-        """The coins of each perturbed column, where there is one stratum."""
+    def any_coins(self) -> Mapping[str, BaseCoins]:
+        """The coins of each perturbed column, of whatever kind, where there is one stratum."""
         self.demand(len(self.strata) == 1, "one table, and the manifest has sub-tables")
         return self.strata[0]
 
     @property
+    def coins(self) -> dict[str, Coins]:
+        """Those that keep values or replace them, where there is one stratum."""
+        self.demand(len(self.strata) == 1, "one table, and the manifest has sub-tables")
+        return self.replacing[0]
+
+    @property
+    def replacing(self) -> list[dict[str, Coins]]:
+        """Coins that keep values or replace them, for each stratum; refused where codes are published."""
+        return [{name: self._replacing(coins) for name, coins in stratum.items()} for stratum in self.strata]
+
+    def _replacing(self, coins: BaseCoins) -> Coins:
+        self.demand(isinstance(coins, Coins), "values that are kept or replaced, and the manifest has codes")
+        assert isinstance(coins, Coins)
+        return coins
+
+    @property
     def channels(self) -> list[dict[str, Channel]]:
-        """The channels, for each stratum."""
-        return [{name: coins.channel() for name, coins in stratum.items()} for stratum in self.strata]
+        """The channels that keep values or replace them, for each stratum."""
+        return [{name: replacement_of(coins.channel()) for name, coins in s.items()} for s in self.replacing]
 
     def named(self, role: str) -> list[str]:
         """The columns of a role."""
@@ -115,7 +131,7 @@ class Facts:
         return self.form
 
 
-def joint_factor(coins: dict[str, Coins]) -> Fraction:
+def joint_factor(coins: Mapping[str, BaseCoins]) -> Fraction:
     """gamma of all columns together, exactly: coins are independent, so the factors multiply."""
     return prod((coin.amplification for coin in coins.values()), start=Fraction(1))
 

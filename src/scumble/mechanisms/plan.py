@@ -1,13 +1,14 @@
 """What a mechanism sees, and what it decides, before any row is touched."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from scumble.core.channel import Channel
-from scumble.core.coins import Coins
+from scumble.core.channel_base import BaseChannel
+from scumble.core.coins import BaseCoins, Coins
 from scumble.core.display import Card, Grid, Items, Note, Part, Shown
 from scumble.core.domain import Domain
 from scumble.mechanisms.facts import Terms
@@ -29,7 +30,7 @@ class Plan(Shown):
     """Which coins on which column, what they guarantee, and what the parameters themselves tell."""
 
     mechanism: str
-    strata: list[dict[str, Coins]]
+    strata: Sequence[Mapping[str, BaseCoins]]
     """The coins of each sensitive column, for each sub-table; most mechanisms have one."""
     guarantees: list[Guarantee]
     depends_on_data: list[Clause]
@@ -41,7 +42,7 @@ class Plan(Shown):
     @property
     def parameters(self) -> str:
         """The parameters, in a few words."""
-        kept = [float(coins.thresholds.max()) / 2.0**coins.bits for coins in self.strata[0].values()]
+        kept = [float(coins.kept.max()) for coins in self.strata[0].values()]
         return "p = " + ", ".join(f"{p:.3g}" for p in kept)
 
     @property
@@ -80,13 +81,24 @@ class Plan(Shown):
         return Terms(self.guarantees, self.not_covered, self.depends_on_data)
 
     @property
-    def coins(self) -> dict[str, Coins]:
+    def coins(self) -> Mapping[str, BaseCoins]:
         """The coins of each sensitive column, where there is one stratum."""
         (only,) = self.strata
         return only
 
     @property
-    def channels(self) -> list[dict[str, Channel]]:
+    def replacing(self) -> dict[str, Coins]:
+        """The same, of a mechanism that keeps values or replaces them."""
+        (only,) = self.replacing_strata
+        return only
+
+    @property
+    def replacing_strata(self) -> list[dict[str, Coins]]:
+        """The coins of each stratum, of such a mechanism."""
+        return [{name: each for name, each in s.items() if isinstance(each, Coins)} for s in self.strata]
+
+    @property
+    def channels(self) -> list[dict[str, BaseChannel]]:
         """The channels exactly as they will be applied, for each stratum."""
         return [{name: coins.channel() for name, coins in stratum.items()} for stratum in self.strata]
 
@@ -105,8 +117,9 @@ class Plan(Shown):
         return Card(f"a plan by {self.mechanism}{beside}", parts)
 
 
-def _kept(coins: Sequence[Coins]) -> tuple[str, str]:
+def _kept(coins: Sequence[BaseCoins]) -> tuple[str, str]:
     """How many values a column has, and with which probability they are kept."""
-    kept = np.concatenate([coin.thresholds / 2.0**coin.bits for coin in coins])
+    kept = np.concatenate([coin.kept for coin in coins])
     share = f"{kept[0]:.4g}" if kept.min() == kept.max() else f"{kept.min():.4g} to {kept.max():.4g}"
-    return f"{coins[0].domain_size or coins[0].size:,}", share
+    codes = f", in the set of one of {coins[0].codes:,} codes" if coins[0].codes is not None else ""
+    return f"{coins[0].domain_size or coins[0].size:,}", share + codes

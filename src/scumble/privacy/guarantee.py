@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from scumble.core.channel import Channel
+from scumble.core.channel_base import BaseChannel
 from scumble.privacy import words
 from scumble.privacy.breach import product_limit
 from scumble.privacy.numerals import upward
@@ -63,7 +63,7 @@ CONDITIONS = clauses("one_row", "fresh_coins", "knows_all_others")
 NOT_COVERED = clauses("singling_out", "presence", "public_columns", "group")
 
 
-def amplification(channels: dict[str, Channel]) -> float:
+def amplification(channels: Mapping[str, BaseChannel]) -> float:
     """The amplification of all columns together: coins are independent, so the factors multiply."""
     return math.prod(channel.amplification for channel in channels.values())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble.core.channel import Channel
+from scumble.core.channel_base import BaseChannel
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number, probability
 
@@ -45,30 +45,21 @@ def rows_needed(
     return max(1, math.ceil(CONSTANTS[bound] * math.log(2 / risk) * (spread / error) ** 2))
 
 
-def condition_number(channels: Sequence[Channel]) -> float:
+def condition_number(channels: Sequence[BaseChannel]) -> float:
     """The largest over the smallest singular value of P_1 (x) ... (x) P_k: the product of the factors'.
 
     p^-k when every replacement distribution is uniform, larger otherwise; infinite where a question is not estimable.
 
+    >>> from scumble import Channel
     >>> round(condition_number([Channel(0.2, size=2)] * 3), 6), round(condition_number([Channel(0.2, [0.9, 0.1])]), 3)
     (125.0, 7.107)
     """
     return math.prod(_condition(channel) for channel in channels)
 
 
-def _condition(channel: Channel) -> float:
-    values = _singular_values(channel)
+def _condition(channel: BaseChannel) -> float:
+    values = channel.singular_values()
     return float(values.max() / values.min()) if values.min() > 1e-15 * values.max() else math.inf
-
-
-def _singular_values(channel: Channel) -> Any:
-    """Of p I + (1-p) r 1^T: p on all that is orthogonal to r and 1, and those of a 2 x 2 matrix on their span, which it maps to itself."""
-    if not channel.constant:
-        return np.linalg.svd(channel.matrix(), compute_uv=False)
-    p, ones = channel.retain, np.ones(channel.size)
-    basis, _ = np.linalg.qr(np.stack([ones, channel.replace], axis=1))
-    inner = p * np.eye(basis.shape[1]) + (1 - p) * np.outer(basis.T @ channel.replace, basis.T @ ones)
-    return np.append(np.linalg.svd(inner, compute_uv=False), [p] * (channel.size > basis.shape[1]))
 
 
 def _weight_range(retentions: list[float], shares: Sequence[Any] | None) -> float:

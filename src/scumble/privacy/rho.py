@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.channel import Channel, gamma_bound
+from scumble.core.channel import gamma_bound
+from scumble.core.channel_base import BaseChannel
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
 
@@ -32,7 +33,7 @@ def posterior_bound(amplification: float, prior: Any) -> float:
     return amplification * before / (1 + (amplification - 1) * before) if amplification < np.inf else float(before > 0)
 
 
-def posteriors(channel: Channel, prior: Any) -> npt.NDArray[np.float64]:
+def posteriors(channel: BaseChannel, prior: Any) -> npt.NDArray[np.float64]:
     """Pr[true = i | published = j] in row j, column i, exactly, for the given prior; a row that cannot occur is NaN.
 
     >>> posteriors(Channel(0.5, size=2), [0.5, 0.5]).tolist()

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.channel import Channel, Vector
+from scumble.core.channel import Channel, Vector, replacement_of
+from scumble.core.channel_base import BaseChannel
 from scumble.core.errors import ParameterError
 
 Bounds = Sequence[Sequence[float | None]]
@@ -65,7 +66,7 @@ class Worst:
     smallest: Vector
 
 
-def worst_posteriors(channel: Channel, prior: Any) -> Worst:
+def worst_posteriors(channel: BaseChannel, prior: Any) -> Worst:
     """The largest and the smallest posterior of each value, exactly, for a prior; without the m x m matrix.
 
     >>> worst_posteriors(Channel(0.5, size=2), [0.5, 0.5]).largest.tolist()
@@ -75,7 +76,10 @@ def worst_posteriors(channel: Channel, prior: Any) -> Worst:
     if f.shape != (channel.size,) or np.any(f < 0) or f.sum() <= 0:
         raise ParameterError(f"a prior needs {channel.size} non-negative weights, not all zero")
     f = f / f.sum()
-    p, r = channel.retention, channel.replace
+    if channel.recoded:
+        return _worst_by_columns(channel, f)
+    known = replacement_of(channel)
+    p, r = known.retention, known.replace
     seen = p * f + r * ((1 - p) @ f)
     shows = seen > 0
     own = np.divide(f * (p + (1 - p) * r), seen, out=np.zeros_like(f), where=shows)
@@ -87,6 +91,15 @@ def worst_posteriors(channel: Channel, prior: Any) -> Worst:
         np.fmax(np.where(shows, own, -np.inf), np.where(np.isfinite(most), most, -np.inf)),
         np.fmin(np.where(shows, own, np.inf), np.where(np.isfinite(least), least, np.inf)),
     )
+
+
+def _worst_by_columns(channel: BaseChannel, f: Vector) -> Worst:
+    """The same of any channel: some values at a time."""
+    seen, largest, smallest = channel.apply(f)[:, np.newaxis], np.zeros(len(f)), np.zeros(len(f))
+    for some, columns in channel.column_blocks():
+        after = columns * f[some] / seen
+        largest[some], smallest[some] = after.max(axis=0), after.min(axis=0)
+    return Worst(largest, smallest)
 
 
 def _own(channel: Channel) -> tuple[Vector, Vector, npt.NDArray[np.bool_]]:

@@ -136,19 +136,30 @@ class SensitiveColumn:
 
     name: str
     domain: Domain
+    coded: bool = False
+    """Whether codes are published, and not values."""
+
+    @property
+    def missing(self) -> bool:
+        """Whether a missing value may be published."""
+        return not self.coded and bool(self.domain.values.null_count)
 
     def encode(self, column: pa.Array) -> pa.Array:
         """True codes; they do not leave the memory of the publishing process."""
         return pa.array(self.domain.encode(column, self.name))
 
     def key(self, column: pa.Array, written: pa.Array) -> pa.Array:
-        """What rows may be ordered by: the place of a value among all in rising order, a missing one last."""
+        """What rows may be ordered by: the place of a value among all in rising order, a missing one last; codes as they are."""
+        if self.coded:
+            return column
         ranks = np.empty(self.domain.size, dtype=np.int32)
         ranks[pc.sort_indices(self.domain.values).to_numpy()] = np.arange(self.domain.size, dtype=np.int32)
         return pa.array(ranks).take(column)
 
     def decode(self, column: pa.Array) -> pa.Array:
-        """Published codes as values."""
+        """Published codes as values, or as they are."""
+        if self.coded:
+            return column
         values = self.domain.values
         if not is_text(values.type):
             return values.take(column)

@@ -13,7 +13,8 @@ What the coins do not depend on: what a column is called (the spec declares an a
 (`core/canonical.py`), where a row stands in the file, and any other column of the row. A release that changes one of these shows
 the same values again.
 
-What they depend on: the thresholds. With the same words under another retention, the intervals of a value would not overlap, and
+What they depend on: the thresholds, or the set of a design; and where codes are published the order of the domain too. A code is a
+value's place plus a drawn number: with the same number under another order, two codes would tell the value by their difference. With the same words under another retention, the intervals of a value would not overlap, and
 seeing it twice would prove it; so another channel gets independent coins, and counts as one more look at the person.
 
 Several rows of a person need a column that tells them apart and stays: a visit's number, say. Two rows with the same value and the
@@ -35,7 +36,7 @@ import pyarrow as pa
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from scumble.core.canonical import canonical
-from scumble.core.coins import SHORT, Coins, Words
+from scumble.core.coins import SHORT, BaseCoins, Coins, Words
 from scumble.core.domain import Codes, Domain
 from scumble.core.errors import ParameterError, SchemaError
 
@@ -77,14 +78,15 @@ class KeyedCoins:
     occurrence   whether a person may have several rows, told apart by a column
     """
 
-    def __init__(self, key: bytes, attribute: str, domain: Domain, coins: Coins, occurrence: bool = False) -> None:
+    def __init__(self, key: bytes, attribute: str, domain: Domain, coins: BaseCoins, occurrence: bool = False) -> None:
         self.attribute = attribute
         form = canonical(domain)
         self._ranks, self._codes = (each.astype(domain.code_type) for each in (form.ranks, form.codes))
+        self._coded = coins.codes is not None
         self._coins = _in_order(coins, form.codes)
         about = hashlib.sha256()
-        thresholds = [int(threshold) for threshold in self._coins.thresholds]
-        for part in (attribute, form.text, str(coins.bits), str(thresholds), "occurrence" if occurrence else "one row"):
+        order = [str(form.codes.tolist())] if self._coded else []
+        for part in (attribute, form.text, *self._coins.spelling, "occurrence" if occurrence else "one row", *order):
             about.update(hashlib.sha256(part.encode()).digest())
         self._cipher = Cipher(algorithms.AES256(_derived(key, COINS, about.digest())), modes.ECB())
         self.commitment = _derived(key, COMMITMENT, about.digest())[:16].hex()
@@ -92,14 +94,15 @@ class KeyedCoins:
 
     def flip(self, codes: Codes, ids: "Ids") -> Codes:
         """Published codes for true ones; a word that falls into a remainder is followed by the next of the same record."""
-        turn, values = 0, self._ranks[codes]
+        turn, values = 0, codes if self._coded else self._ranks[codes]
 
         def words(places: npt.NDArray[np.intp]) -> Words:
             nonlocal turn
             turn += 1
             return self._words(values[places], ids.at(places), turn)
 
-        return np.asarray(self._codes[self._coins.settle(values, words)])
+        published = self._coins.settle(values, words)
+        return published if self._coded else np.asarray(self._codes[published])
 
     def _words(self, values: Codes, ids: "Ids", turn: int) -> Words:
         first = np.zeros((len(values), 4), dtype="<u4")
@@ -108,8 +111,10 @@ class KeyedCoins:
         return state[:, 0].copy() if self._coins.bits == SHORT else state.view("<u8")[:, 0].copy()
 
 
-def _in_order(coins: Coins, codes: npt.NDArray[np.intp]) -> Coins:
+def _in_order(coins: BaseCoins, codes: npt.NDArray[np.intp]) -> BaseCoins:
     """The same coins for the values in canonical order; one threshold, where all are the same."""
+    if not isinstance(coins, Coins):
+        return coins
     if len(coins.thresholds) == 1 or (coins.thresholds == coins.thresholds[0]).all():
         return replace(coins, thresholds=coins.thresholds[:1])
     return replace(coins, thresholds=coins.thresholds[codes])

@@ -4,9 +4,10 @@
 its own batch.
 """
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-from scumble.core.coins import Coins
+from scumble.core.coins import BaseCoins
 from scumble.core.domain import Codes
 from scumble.core.entropy import Entropy
 from scumble.core.staged_coins import StagedCoins
@@ -29,7 +30,9 @@ class Perturbation(Protocol):
 class Independent:
     """Every value through the coins of its column, independently of everything else."""
 
-    def __init__(self, coins: dict[str, Coins], entropy: Entropy, keyed: dict[str, KeyedCoins] | None = None) -> None:
+    def __init__(
+        self, coins: Mapping[str, BaseCoins], entropy: Entropy, keyed: dict[str, KeyedCoins] | None = None
+    ) -> None:
         self.extra: list[str] = []
         self._coins = coins
         self._entropy = entropy
@@ -50,7 +53,7 @@ class Independent:
             for name, column in published.items()
         }
 
-    def _fresh(self, name: str) -> Coins | None:
+    def _fresh(self, name: str) -> BaseCoins | None:
         """The coins that are flipped anew in this release; none where all come from the key."""
         coins = self._coins[name]
         if name not in self._keyed:

@@ -25,7 +25,7 @@ from scumble.publishing.keyed import Ids
 from scumble.publishing.perturb import Perturbation
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
 from scumble.publishing.write import ShuffledFiles
-from scumble.release.records import ChannelRecord, ColumnRecord, FileRecord
+from scumble.release.records import ColumnRecord, FileRecord, record_of
 from scumble.sources.source import Source
 from scumble.spec.coarsening import resolved
 from scumble.spec.spec import Spec
@@ -103,7 +103,7 @@ class RowPipeline:
         self._perturbation = perturbation
         self._entropy = job.coin_source.entropy
         self._own: list[PublicColumn | SensitiveColumn] = [
-            SensitiveColumn(name, job.profile.domains[name])
+            SensitiveColumn(name, job.profile.domains[name], job.plan.strata[0][name].codes is not None)
             if name in job.profile.domains
             else PublicColumn(name, job.spec.columns[name])
             for name in job.spec.published
@@ -182,12 +182,12 @@ class RowPipeline:
         if isinstance(column, PublicColumn):
             rule = self._job.spec.columns[column.name].coarsen
             return ColumnRecord(name=column.name, role="public", type=plain, coarsened=rule and resolved(rule))
-        records = [ChannelRecord.of(stratum[column.name]) for stratum in self._job.plan.strata]
+        records = [record_of(stratum[column.name]) for stratum in self._job.plan.strata]
         return ColumnRecord(
             name=column.name,
             role="sensitive",
             type=plain,
-            domain=DomainRecord.of(column.domain, column.name in self._job.profile.from_data),
+            domain=DomainRecord.of(column.domain, column.name in self._job.profile.from_data, coded=column.coded),
             channel=records[0] if len(records) == 1 else None,
             channels=records if len(records) > 1 else None,
         )

@@ -102,7 +102,7 @@ def _group_columns(question: Question, whole: Whole) -> pa.Table:
     columns: dict[str, pa.ChunkedArray] = {}
     for output in question.query.outputs:
         if isinstance(output, Group):
-            columns[output.name] = _group_column(output, question, groups, width, whole.cells.shape)
+            columns[output.name] = _group_column(output, question, groups, width, whole.cells.lines)
     return pa.table(columns)
 
 
@@ -136,6 +136,6 @@ def _notes(question: Question, whole: Whole, shown: npt.NDArray[np.intp], estima
 
 def _possible(whole: Whole) -> npt.NDArray[np.bool_]:
     """The lines that the WHERE leaves possible: a group by the values that it excludes is no part of the answer."""
-    shape = whole.cells.shape
+    shape = whole.cells.lines
     truth = whole.parts[0].truth.reshape(*shape, -1).any(axis=-1)
     return np.tile(truth.reshape(-1), len(whole.cells.groups))

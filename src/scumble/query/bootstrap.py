@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from scumble.core.channel import Channel
+from scumble.core.channel import replacement_of
+from scumble.core.channel_base import BaseChannel
 from scumble.core.entropy import Entropy, Stream
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
@@ -29,7 +30,7 @@ class Intervals:
 
 def bootstrap(
     y: Any,
-    channels: Sequence[Channel],
+    channels: Sequence[BaseChannel],
     functionals: Any,
     *,
     level: float = 0.95,
@@ -43,10 +44,11 @@ def bootstrap(
     the possible as inside; the error of the maximum itself is not, and its percentiles cover as little as 0% there. What is
     impossible is cut off, and the interval is widened, where need be, to hold the maximum.
 
-    functionals   one for each figure, over the states: shape (figures, *shape of y)
+    functionals   one for each figure, over the true states: shape (figures, *their shape)
     level         how often an interval holds the truth, over the coins of the publication
     """
-    h, shape, probability = np.asarray(functionals, dtype=np.float64), np.shape(y), number(level, "level")
+    h, probability = np.asarray(functionals, dtype=np.float64), number(level, "level")
+    shape = tuple(channel.size for channel in channels)
     if h.shape[1:] != shape or h.ndim != len(shape) + 1:
         raise ParameterError(f"functionals need the shape (figures, {', '.join(map(str, shape))}), not {h.shape}")
     rank = int((draws + 1) * (1 - probability) / 2 + 1e-9)
@@ -58,7 +60,7 @@ def bootstrap(
     errors = np.sort(
         pivot_errors(best.counts, channels, h, draws, stream or Entropy.system().stream("bootstrap")), axis=0
     )
-    unbiased = (_weights(h, channels) * y).sum(axis=axes)
+    unbiased = (_weights(h, channels) * np.asarray(y)).sum(axis=axes)
     value, n = (h * best.counts).sum(axis=axes), best.counts.sum()
     low = np.minimum(np.maximum(unbiased - errors[-rank], n * h.min(axis=axes)), value)
     high = np.maximum(np.minimum(unbiased - errors[rank - 1], n * h.max(axis=axes)), value)
@@ -66,7 +68,7 @@ def bootstrap(
 
 
 def pivot_errors(
-    counts: Tensor, channels: Sequence[Channel], functionals: Tensor, draws: int, stream: Stream
+    counts: Tensor, channels: Sequence[BaseChannel], functionals: Tensor, draws: int, stream: Stream
 ) -> Tensor:
     """Errors of the unbiased figures in tables that are published again from these true counts: shape (draws, figures)."""
     axes, truth = tuple(range(1, functionals.ndim)), _whole_numbers(counts)
@@ -76,7 +78,7 @@ def pivot_errors(
     )
 
 
-def _weights(functionals: Tensor, channels: Sequence[Channel]) -> Tensor:
+def _weights(functionals: Tensor, channels: Sequence[BaseChannel]) -> Tensor:
     """The weight of each published state in the unbiased figure, for each functional."""
     weights = functionals
     for place, channel in enumerate(channels, start=1):
@@ -92,11 +94,16 @@ def _whole_numbers(counts: Tensor) -> npt.NDArray[np.int64]:
     return down
 
 
-def _published(truth: npt.NDArray[np.int64], channels: Sequence[Channel], stream: Stream) -> npt.NDArray[np.int64]:
+def _published(truth: npt.NDArray[np.int64], channels: Sequence[BaseChannel], stream: Stream) -> npt.NDArray[np.int64]:
     """Tables of true counts, published: on each axis a binomial number of each state is kept, and the rest, which has
-    forgotten its value, is thrown onto the axis by the replacement distribution. As many draws as states, not rows.
+    forgotten its value, is thrown onto the axis by the replacement distribution. Where codes are published, as the channel draws them.
+    As many draws as states, not rows.
     """
-    for place, channel in enumerate(channels, start=1):
+    for place, each in enumerate(channels, start=1):
+        if each.recoded:
+            truth = np.moveaxis(each.draw(np.moveaxis(truth, place, 0), stream), 0, place)
+            continue
+        channel = replacement_of(each)
         if channel.size > 1 and np.any(channel.retention < 1):
             x = np.moveaxis(truth, place, 0)
             kept = _binomial(x, channel.retention.reshape(-1, *[1] * (x.ndim - 1)), stream)

@@ -1,6 +1,6 @@
 """What a statement gave, as sums by public group, published values of grouped columns, and cells of the others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.channel import Channel, Vector
+from scumble.core.channel_base import BaseChannel, Vector
 from scumble.core.errors import QueryError
 from scumble.engines.engine import Engine
 from scumble.query.compile import Question
@@ -36,16 +36,25 @@ class Cells:
         sampled: Vector | None = None,
     ) -> None:
         self.question = question
-        self.shape, self.rest = _shape(question), _rest(question)
-        self.width = int(np.prod(self.shape, dtype=np.int64))
+        self._as_asked(question.seen)
+        self.lines = tuple(axis.domain.size for axis in question.grouped)
+        """The values of the grouped perturbed columns: a row of the answer for each combination, in each public group."""
+        self.width = int(np.prod(self.lines, dtype=np.int64))
         self.groups = groups
-        if len(self.groups) * self.width > MOST_ROWS:
-            rows = len(self.groups) * self.width
+        rows = len(self.groups) * max(self.width, int(np.prod(self.shape, dtype=np.int64)))
+        if rows > MOST_ROWS:
             raise QueryError(f"the answer would have {rows:,} rows; group by less, or narrow it with WHERE")
         self._row, self._cell, self._sums, self._stratum = row, cell, sums, stratum
         self._of: int | None = None
         self.sampled = sampled
         """1 for the lines of sampled rows, 0 for the others; absent where nothing was sampled."""
+
+    def _as_asked(self, seen: Callable[[Perturbed], Perturbed]) -> None:
+        """The shape of lines whose perturbed columns are seen so: by values, or by codes."""
+        self.shape = _shape(self.question, seen)
+        """The published values of the grouped columns."""
+        self.rest = _rest(self.question, seen)
+        """The published cells of the others, and the truth values of public conditions."""
 
     @classmethod
     def fetched(cls, question: Question, engine: Engine) -> "Cells":
@@ -61,12 +70,12 @@ class Cells:
         """The lines that the statement of a question gave."""
         _demand_finite(question, lines)
         groups, group = public_groups(lines, len(question.publics))
-        shape = _shape(question)
+        shape, rest = _shape(question, question.seen), _rest(question, question.seen)
         return cls(
             question,
             groups,
             group * int(np.prod(shape, dtype=np.int64)) + _grouped_index(question, lines, shape),
-            _cell_index(question, lines, _rest(question)),
+            _cell_index(question, lines, rest),
             {name: _numbers(lines, name) for name in lines.schema.names if name[0] in "nv"},
             _column(lines, "z").to_numpy(zero_copy_only=False) if "z" in lines.schema.names else None,
             _column(lines, "w").to_numpy(zero_copy_only=False).astype(np.float64)
@@ -77,7 +86,8 @@ class Cells:
     @classmethod
     def of_counts(cls, question: Question, counts: npt.NDArray[np.int64]) -> "Cells":
         """A line for each combination of cells of the question's axes, in their order."""
-        width, states = (int(np.prod(shape, dtype=np.int64)) for shape in (_shape(question), _rest(question)))
+        shapes = _shape(question, question.seen), _rest(question, question.seen)
+        width, states = (int(np.prod(shape, dtype=np.int64)) for shape in shapes)
         places = np.arange(len(counts))
         stratum = places // (width * states) if len(counts) > width * states else None
         sums = {"n": counts.astype(np.float64)}
@@ -100,13 +110,14 @@ class Cells:
         weighted = weights.reshape(-1)[self._cell] * sums
         if self._of is not None and self._stratum is not None:
             weighted = weighted * (self._stratum == self._of)
-        total = np.bincount(self._row, weights=weighted, minlength=len(self.groups) * self.width).astype(np.float64)
+        seen = len(self.groups) * int(np.prod(self.shape, dtype=np.int64))
+        total = np.bincount(self._row, weights=weighted, minlength=seen).astype(np.float64)
         return total.reshape(len(self.groups), *self.shape)
 
     def dense(self, sums: Vector) -> Tensor:
         """The sums as a table: public groups, grouped columns, cells of the others, truth values of public conditions."""
         states = int(np.prod(self.rest, dtype=np.int64))
-        size = len(self.groups) * self.width * states
+        size = len(self.groups) * int(np.prod(self.shape, dtype=np.int64)) * states
         if size > MOST_STATES:
             raise QueryError(
                 f"the table of states would have {size:,} cells; ask about fewer columns or groups at once"
@@ -116,7 +127,7 @@ class Cells:
         table = np.bincount(self._row * states + self._cell, weights=sums, minlength=size).astype(np.float64)
         return table.reshape(len(self.groups), *self.shape, *self.rest)
 
-    def published(self, channels: dict[str, Channel], shares: Mapping[str, Vector] | None = None) -> "Cells":
+    def published(self, channels: Mapping[str, BaseChannel], shares: Mapping[str, Vector] | None = None) -> "Cells":
         """The lines to be expected after publication, where these are those of the true values.
 
         shares   the part of the rows of each value of a column that goes through these channels; all of them when absent
@@ -128,7 +139,9 @@ class Cells:
         both.sampled = np.repeat([0.0, 1.0], len(whole._row))
         return both
 
-    def _pushed(self, channels: dict[str, Channel], shares: Mapping[str, Vector] | None, some: Vector) -> "Cells":
+    def _pushed(
+        self, channels: Mapping[str, BaseChannel], shares: Mapping[str, Vector] | None, some: Vector
+    ) -> "Cells":
         """The lines to be expected of some of these."""
         axes = [*self.question.grouped, *self.question.others]
         through = [channels[axis.name].collapse(axis.cells, axis.count) for axis in axes]
@@ -138,12 +151,13 @@ class Cells:
             name: _pushed(_taken(self.dense(sums * some), part), through).reshape(-1)
             for name, sums in self._sums.items()
         }
-        states = int(np.prod(self.rest, dtype=np.int64))
-        places = np.arange(len(self.groups) * self.width * states)
+        expected._as_asked(lambda axis: axis.shown)
+        states = int(np.prod(expected.rest, dtype=np.int64))
+        places = np.arange(len(self.groups) * int(np.prod(expected.shape, dtype=np.int64)) * states)
         expected._row, expected._cell = places // states, places % states
         return expected
 
-    def dealt(self, strata: Sequence[dict[str, Channel]], shares: Sequence[Mapping[str, Vector]]) -> "Cells":
+    def dealt(self, strata: Sequence[Mapping[str, BaseChannel]], shares: Sequence[Mapping[str, Vector]]) -> "Cells":
         """The same for rows that are dealt into strata: `shares` has the part of each value's rows that each stratum gets."""
         parts = [self.published(channels, share) for channels, share in zip(strata, shares, strict=True)]
         whole = parts[0]._beside(parts[1:])
@@ -159,14 +173,18 @@ class Cells:
         return whole
 
 
-def _shape(question: Question) -> tuple[int, ...]:
-    """The values of the grouped perturbed columns."""
-    return tuple(axis.domain.size for axis in question.grouped)
+Seen = Callable[[Perturbed], Perturbed]
+"""A perturbed column as some rows have it."""
 
 
-def _rest(question: Question) -> tuple[int, ...]:
+def _shape(question: Question, seen: Seen) -> tuple[int, ...]:
+    """The values, or codes, of the grouped perturbed columns; each is a cell."""
+    return tuple(seen(axis).count for axis in question.grouped)
+
+
+def _rest(question: Question, seen: Seen) -> tuple[int, ...]:
     """The cells of the other perturbed columns, and the truth values of public conditions."""
-    return tuple(axis.count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
+    return tuple(seen(axis).count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
 
 
 def _no_groups() -> pa.Table:
@@ -188,7 +206,7 @@ def _taken(table: Tensor, parts: list[Vector]) -> Tensor:
     return table
 
 
-def _pushed(table: Tensor, channels: list[Channel]) -> Tensor:
+def _pushed(table: Tensor, channels: list[BaseChannel]) -> Tensor:
     for place, channel in enumerate(channels, start=1):
         table = np.moveaxis(channel.apply(np.moveaxis(table, place, 0)), 0, place)
     return table
@@ -222,7 +240,8 @@ def _numbers(lines: pa.Table, name: str) -> Vector:
 
 
 def _grouped_index(question: Question, lines: pa.Table, shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
-    codes = [axis.domain.encode(_column(lines, f"y{i}"), axis.name) for i, axis in enumerate(question.grouped)]
+    asked = [question.seen(axis) for axis in question.grouped]
+    codes = [axis.domain.encode(_column(lines, f"y{i}"), axis.name) for i, axis in enumerate(asked)]
     return np.ravel_multi_index(codes, shape) if codes else np.zeros(lines.num_rows, dtype=np.intp)
 
 
@@ -232,8 +251,9 @@ def _cell_index(question: Question, lines: pa.Table, rest: tuple[int, ...]) -> n
     numbers = (
         _column(lines, "c").to_numpy(zero_copy_only=False) if "c" in lines.schema.names else np.zeros(lines.num_rows)
     )
-    parts = [unpacked(numbers, *field) for field in fields(question.others, len(question.conditions.public_atoms))]
-    for i, axis in enumerate(question.others):
+    others = [question.seen(axis) for axis in question.others]
+    parts = [unpacked(numbers, *field) for field in fields(others, len(question.conditions.public_atoms))]
+    for i, axis in enumerate(others):
         if axis.raw:
             parts[i] = axis.cells[axis.domain.encode(_column(lines, f"c{i}"), axis.name)]
     return np.ravel_multi_index(parts, rest)

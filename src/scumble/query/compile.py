@@ -10,7 +10,7 @@ rows; and the same lines are what the likelihood needs.
 Where nothing but cells of perturbed columns is counted, an engine may count these without a statement (engines/duckdb/tally.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.core.arrow_types import is_number
-from scumble.core.channel import Channel
+from scumble.core.channel_base import BaseChannel
 from scumble.core.domain import Domain, Grid
 from scumble.core.errors import QueryError
 from scumble.engines.engine import TABLE, Engine
@@ -36,7 +36,7 @@ class Published:
     columns: Sequence[str]
     domains: dict[str, Domain]
     """The perturbed columns."""
-    strata: Sequence[dict[str, Channel]]
+    strata: Sequence[Mapping[str, BaseChannel]]
     """Their channels, for each stratum."""
     stratum: str | None = None
     """The column that says which stratum a row belongs to, where there are several."""
@@ -50,6 +50,8 @@ class Published:
     """The rows of the table, where values are replaced by others of the same column; else 0."""
     permuted: bool = False
     """Whether they are permuted, and not drawn anew."""
+    values: bool = False
+    """Whether the rows are those of the table, before their values got codes."""
 
     def factors(self, order: int) -> list[exp.Expression]:
         """What a row is multiplied by in sums of an order: W, W^2 and W^3, or 1, its copies and their square."""
@@ -62,7 +64,7 @@ class Published:
         """Whether sums of second order are others than those of first order."""
         return self.weight is not None or self.copies is not None
 
-    def channels(self, name: str) -> list[Channel]:
+    def channels(self, name: str) -> list[BaseChannel]:
         """The channels of a column in all strata."""
         return [stratum[name] for stratum in self.strata]
 
@@ -102,7 +104,11 @@ class Question:
         if self.exact or others or not counted:
             return None
         dealt = [_sub_tables(rows.stratum, len(rows.strata))] if rows.stratum and len(rows.strata) > 1 else []
-        return [*dealt, *self.grouped, *self.others]
+        return [*dealt, *(self.seen(axis) for axis in [*self.grouped, *self.others])]
+
+    def seen(self, axis: Perturbed) -> Perturbed:
+        """A perturbed column as the rows that are asked have it."""
+        return axis if self.published.values else axis.shown
 
     def _is_perturbed(self, value: exp.Expression | None) -> bool:
         return value is None or perturbed_column(value, self.published.domains) is not None
@@ -147,9 +153,11 @@ def compile_query(
         )
     )
     publics = [g for g in query.groups if not perturbed_column(g.expression, domains)]
-    others = grouped_raw(others, alone=not publics and not grouped and not conditions.public_atoms)
+    alone = not publics and not grouped and not conditions.public_atoms
+    others = grouped_raw(others, alone, published.values)
     summed = [a.value for a in query.aggregates if a.kind != "count" and a.value is not None]
-    keys = told_apart(conditions, publics, grouped, others, published)
+    seen = others if published.values else [axis.shown for axis in others]
+    keys = told_apart(conditions, publics, grouped, seen, published)
     totals = [a.value for a in query.aggregates if a.kind == "sum" and a.value is not None]
     cubed = [value for value in totals if (grouped or others) and not perturbed_column(value, domains)]
     statement = select(dict([*keys, *_sums(sums, summed, cubed, published)]), TABLE, conditions.filter, len(keys))

@@ -3,13 +3,14 @@
 Rows of a sampled release count W = n/s; sampling adds at most the sum over sampled rows of W^2 phi[h_j h_k] (query/sampled.py).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.channel import Channel, IndistinguishableValues
+from scumble.core.channel import IndistinguishableValues
+from scumble.core.channel_base import BaseChannel
 from scumble.query.cells import Cells
 from scumble.query.joined import alike, together
 from scumble.query.model import Window
@@ -67,7 +68,7 @@ def joint(totals: Totals, cells: Cells, sums: Sequence[Linear]) -> Joint:
 def strata(totals: Totals, cells: Cells) -> Iterator[Stratum]:
     """The rows of each stratum."""
     question = totals.question
-    channels: Sequence[dict[str, Channel]] = question.published.strata if not question.exact else [{}]
+    channels: Sequence[Mapping[str, BaseChannel]] = question.published.strata if not question.exact else [{}]
     for place, own in enumerate(channels):
         yield Stratum(question, cells.of(place), own)
 

@@ -2,17 +2,16 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.channel import Channel
+from scumble.core.channel_base import BaseChannel
 
 Tensor = npt.NDArray[np.float64]
 
 
-def whole(axes: Sequence[Channel]) -> Tensor:
+def whole(axes: Sequence[BaseChannel]) -> Tensor:
     """A itself, or the part of it that belongs to some of the axes."""
     whole: Tensor = np.eye(1)
     for channel in axes:
@@ -21,12 +20,13 @@ def whole(axes: Sequence[Channel]) -> Tensor:
 
 
 class Halves:
-    """A as two dense factors: x is a matrix, A x = left x right^T."""
+    """A as two dense factors: x is a matrix of the shape `behind`, A x = left x right^T one of `shape`."""
 
-    def __init__(self, left: Sequence[Channel], right: Sequence[Channel]) -> None:
+    def __init__(self, left: Sequence[BaseChannel], right: Sequence[BaseChannel]) -> None:
         self._left, self._right = whole(left), whole(right)
         self._left_t, self._right_t = np.ascontiguousarray(self._left.T), np.ascontiguousarray(self._right.T)
         self.shape: tuple[int, ...] = (len(self._left), len(self._right))
+        self.behind: tuple[int, ...] = (len(self._left_t), len(self._right_t))
 
     def forward(self, x: Tensor) -> Tensor:
         """A x."""
@@ -49,11 +49,12 @@ class Halves:
 
 
 class Axes:
-    """A one axis after the other, each in the O(m) of its channel."""
+    """A one axis after the other, each by what its channel does fast."""
 
-    def __init__(self, axes: Sequence[Channel]) -> None:
+    def __init__(self, axes: Sequence[BaseChannel]) -> None:
         self._axes = axes
-        self.shape = tuple(channel.size for channel in axes)
+        self.shape = tuple(channel.codes for channel in axes)
+        self.behind = tuple(channel.size for channel in axes)
 
     def forward(self, x: Tensor) -> Tensor:
         """A x."""
@@ -65,7 +66,7 @@ class Axes:
 
     def back_squares(self, g: Tensor) -> Tensor:
         """The squared entries of A, transposed, applied to g."""
-        return self._along(g, [partial(_expect_squares, channel) for channel in self._axes])
+        return self._along(g, [channel.expect_squares for channel in self._axes])
 
     def solve(self, y: Tensor) -> Tensor:
         """A^-1 y."""
@@ -81,16 +82,9 @@ class Axes:
 Operator = Halves | Axes
 
 
-def _expect_squares(channel: Channel, g: Tensor) -> Tensor:
-    """sum_j P[j, i]^2 g_j, in O(m)."""
-    shape = (-1, *[1] * (g.ndim - 1))
-    p, r = channel.retention.reshape(shape), channel.replace.reshape(shape)
-    return np.asarray(p * (p + 2 * (1 - p) * r) * g + (1 - p) ** 2 * (r**2 * g).sum(axis=0))
-
-
-def operator_of(axes: Sequence[Channel]) -> Operator:
+def operator_of(axes: Sequence[BaseChannel]) -> Operator:
     """Halves of the most equal size, unless one axis after the other is less work."""
-    sizes = [channel.size for channel in axes]
+    sizes = [channel.codes for channel in axes]
     cut = min(range(1, len(sizes) + 1), key=lambda i: math.prod(sizes[:i]) + math.prod(sizes[i:]))
     work = math.prod(sizes[:cut]) + math.prod(sizes[cut:])
     return Halves(axes[:cut], axes[cut:]) if work <= 64 * len(sizes) else Axes(axes)

@@ -94,10 +94,10 @@ class Tables:
 
     @property
     def counted(self) -> Flags:
-        """The cells that count, for each line."""
+        """The published cells that look as if they counted, for each line."""
         known = np.zeros(self.published.shape, dtype=np.bool_)
         for members, kind in self.kinds:
-            known[members] = kind.counted
+            known[members] = kind.looks
         return known
 
     def ends(self, few: Flags, tail: float) -> tuple[Tensor, Tensor]:
@@ -122,6 +122,8 @@ class Transition:
     """W."""
     counted: Flags
     """f."""
+    looks: Flags
+    """The published cells that look as if f held."""
 
     @once
     def range(self) -> float:

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.channel import Channel, IndistinguishableValues
+from scumble.core.channel import Channel, IndistinguishableValues, replacement_of
+from scumble.core.channel_base import BaseChannel
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
 from scumble.core.stopping import look
@@ -54,7 +55,7 @@ class Likelihood:
     """Whether the gap that was asked for was reached."""
 
 
-def maximize(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, start: Any = None) -> Likelihood:
+def maximize(y: Any, channels: Sequence[BaseChannel], *, gap: float = 1e-3, start: Any = None) -> Likelihood:
     """The non-negative true counts, of the same total, under which the published counts y are likeliest.
 
     y         published counts, one dimension for each channel
@@ -74,17 +75,18 @@ def maximize(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, start: A
         raise ParameterError(
             f"gap must be above 0, not {gap}; 0.001 is far below what the noise of any table allows to see"
         )
-    begin, operator = _start(start, shape, counts), operator_of(axes)
-    y, begin = counts.reshape(operator.shape), begin.reshape(operator.shape)
+    operator = operator_of(axes)
+    begin = _start(start, shape, float(counts.sum())).reshape(operator.behind)
+    y = counts.reshape(operator.shape)
     maximum = _direct(y, axes, operator, wanted) or _iterated(y, operator, wanted, begin)
     return replace(maximum, counts=maximum.counts.reshape(shape))
 
 
-def plain(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, limit: int = 100_000) -> Likelihood:
+def plain(y: Any, channels: Sequence[BaseChannel], *, gap: float = 1e-3, limit: int = 100_000) -> Likelihood:
     """The same maximum by iterative Bayes as it is published: A built, no acceleration. For comparison only."""
     counts, shape, axes = _checked(y, channels)
     A, flat, n = whole(axes), counts.ravel(), counts.sum()
-    x, left, done = np.full(flat.size, n / flat.size), np.inf, 0
+    x, left, done = np.full(A.shape[1], n / A.shape[1]), np.inf, 0
     while n > 0:
         g = A.T @ (flat / (A @ x + TINY))
         left = float(n * (g.max() - 1))
@@ -94,10 +96,10 @@ def plain(y: Any, channels: Sequence[Channel], *, gap: float = 1e-3, limit: int 
     return Likelihood(x.reshape(shape), left if n else 0.0, done, "plain", bool(left <= gap or n == 0))
 
 
-def _checked(y: Any, channels: Sequence[Channel]) -> tuple[Tensor, tuple[int, ...], list[Channel]]:
-    """Counts without the dimensions of size 1, the shape that was given, and the channels of what is left."""
+def _checked(y: Any, channels: Sequence[BaseChannel]) -> tuple[Tensor, tuple[int, ...], list[BaseChannel]]:
+    """Counts without the dimensions of size 1, the shape of the true ones, and the channels of what is left."""
     counts = np.asarray(y, dtype=np.float64)
-    sizes = tuple(channel.size for channel in channels)
+    sizes = tuple(channel.codes for channel in channels)
     if counts.shape != sizes or not sizes:
         raise ParameterError(
             f"counts of shape {counts.shape} do not fit channels of sizes {sizes}; one dimension for each channel"
@@ -105,35 +107,34 @@ def _checked(y: Any, channels: Sequence[Channel]) -> tuple[Tensor, tuple[int, ..
     if not np.all(np.isfinite(counts)) or np.any(counts < 0):
         raise ParameterError(f"published counts are finite and not negative; the smallest here is {counts.min()}")
     axes = [c for c in channels if c.size > 1] or [channels[0]]
-    kept = counts.reshape([c.size for c in axes])
+    kept = counts.reshape([c.codes for c in axes])
     for place, channel in enumerate(axes):
-        never = np.flatnonzero((channel.retention == 0) & (channel.replace == 0))
+        never = np.flatnonzero(channel.apply(np.ones(channel.size)) == 0)
         if kept.take(never, axis=place).any():
             raise ParameterError(
                 f"values {never.tolist()} of axis {place} cannot be published, but were counted; is it the right channel?"
             )
-    return kept, sizes, axes
+    return kept, tuple(channel.size for channel in channels), axes
 
 
-def _start(start: Any, shape: tuple[int, ...], counts: Tensor) -> Tensor:
-    n = counts.sum()
+def _start(start: Any, shape: tuple[int, ...], n: float) -> Tensor:
     if start is None:
-        return np.full(counts.shape, n / counts.size)
+        return np.full(shape, n / math.prod(shape))
     given = np.asarray(start, dtype=np.float64)
     if given.shape != shape or not np.all(given > 0) or not np.all(np.isfinite(given)):
         raise ParameterError(
-            "start must be positive everywhere and have the shape of y: a state that starts at 0 stays at 0"
+            "start must be positive everywhere and have the shape of the true counts: a state that starts at 0 stays at 0"
         )
-    return np.asarray(given.reshape(counts.shape) * (n / given.sum()))
+    return np.asarray(given * (n / given.sum()))
 
 
-def _direct(y: Tensor, axes: Sequence[Channel], operator: Operator, gap: float) -> Likelihood | None:
+def _direct(y: Tensor, axes: Sequence[BaseChannel], operator: Operator, gap: float) -> Likelihood | None:
     """The maximum without iteration, where there is such a way; its own certificate decides whether it is one."""
     n = float(y.sum())
     if n == 0:
-        return Likelihood(np.zeros(y.shape), 0.0, 0, "closed form", True)
-    if len(axes) == 1 and axes[0].constant and axes[0].retain > 0:
-        x = _one_column(y.ravel(), axes[0]).reshape(y.shape)
+        return Likelihood(np.zeros(operator.behind), 0.0, 0, "closed form", True)
+    if len(axes) == 1 and axes[0].constant and axes[0].against_others is not None:
+        x = _one_column(y.ravel(), replacement_of(axes[0])).reshape(y.shape)
     else:
         try:
             x = operator.solve(y)
@@ -164,7 +165,7 @@ def _iterated(y: Tensor, operator: Operator, gap: float, start: Tensor) -> Likel
     maximum = _squarem(y, operator, gap, start, EASY)
     if maximum.converged:
         return maximum
-    better = _newton(y, operator, gap, 0.98 * maximum.counts + 0.02 * y.sum() / y.size)
+    better = _newton(y, operator, gap, 0.98 * maximum.counts + 0.02 * y.sum() / maximum.counts.size)
     return better if better.gap < maximum.gap else maximum
 
 
@@ -176,7 +177,7 @@ def _squarem(y: Tensor, operator: Operator, gap: float, x: Tensor, limit: int) -
     tables it goes back and forth for ever, and the limit ends it.
     """
     n, done = float(y.sum()), 0
-    least = 1e-9 * n / y.size
+    least = 1e-9 * n / x.size
     while True:
         look()
         x1 = x * operator.back(y / (operator.forward(x) + TINY))

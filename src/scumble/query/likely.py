@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.channel import Channel
+from scumble.core.channel_base import BaseChannel
 from scumble.core.entropy import Entropy
 from scumble.core.errors import QueryError
 from scumble.core.stopping import look
@@ -45,7 +45,7 @@ class Fit:
     """Likeliest tables of true states, and how they were found."""
 
     counts: Tensor
-    channels: list[Channel]
+    channels: list[BaseChannel]
     digest: str
     """Of the published states: tables published again have coins of their own for each."""
     likelihoods: list[Likelihood] = field(default_factory=list)
@@ -89,7 +89,8 @@ def _fit(part: Reconstruction, sums: Tensor) -> Fit:
     axes = [*part.question.grouped, *part.question.others]
     channels = [axis.collapsed(part.channels[axis.name]) for axis in axes]
     digest = hashlib.sha256(np.rint(table).astype("<i8").tobytes()).hexdigest()
-    fit = Fit(np.zeros_like(table), channels, digest)
+    atoms = table.shape[1 + len(axes) :]
+    fit = Fit(np.zeros((len(table), *(channel.size for channel in channels), *atoms)), channels, digest)
     for place in _places(table, len(axes)):
         look()
         states = table[place]

@@ -6,15 +6,15 @@ their own, which are known exactly. What remains is a truth table over the cells
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.core.channel import Channel
-from scumble.core.domain import Categories, Domain, Grid
+from scumble.core.channel_base import BaseChannel
+from scumble.core.domain import Categories, Domain, Grid, code_domain
 from scumble.core.errors import QueryError, did_you_mean
 from scumble.engines.engine import FALSE, TRUE, Engine
 from scumble.query.chains import operands
@@ -38,8 +38,15 @@ class Perturbed:
     count: int
     raw: bool = False
     """Whether the statement tells published values apart, which are put into their cells afterwards."""
+    codes: "Perturbed | None" = None
+    """What is published in the place of values, cut into cells too, where that is something else."""
 
-    def collapsed(self, channel: Channel) -> Channel:
+    @property
+    def shown(self) -> "Perturbed":
+        """The column as it is published."""
+        return self.codes or self
+
+    def collapsed(self, channel: BaseChannel) -> BaseChannel:
         """A channel of the column, between cells."""
         return channel.collapse(self.cells, self.count)
 
@@ -141,24 +148,40 @@ def take_apart(where: exp.Expression | None, domains: dict[str, Domain], engine:
 
 
 def cut(
-    name: str, domain: Domain, channels: Sequence[Channel], atoms: Sequence[SetAtom], *, by_value: bool
+    name: str, domain: Domain, channels: Sequence[BaseChannel], atoms: Sequence[SetAtom], *, by_value: bool
 ) -> Perturbed:
-    """The cells of a column: values alike in every condition and in their retention, or each value by itself."""
+    """The cells of a column: values alike in every condition and in what its channel makes of them, or each value by itself."""
     if by_value:
-        return Perturbed(name, domain, np.arange(domain.size), domain.size)
+        return _coded(Perturbed(name, domain, np.arange(domain.size), domain.size), channels)
     return cut_by(name, domain, channels, [atom.states for atom in atoms])
 
 
 def cut_by(
-    name: str, domain: Domain, channels: Sequence[Channel], features: Sequence[npt.NDArray[np.generic]]
+    name: str, domain: Domain, channels: Sequence[BaseChannel], features: Sequence[npt.NDArray[np.generic]]
 ) -> Perturbed:
-    """The cells of a column: values alike in each of some features, and in their retention."""
+    """The cells of a column: values alike in each of some features, and in what its channel makes of them."""
     cells, count = np.zeros(domain.size, dtype=np.intp), 1
-    for feature in [*features, *(channel.retention for channel in channels if not channel.constant)]:
+    for feature in [*features, *(f for channel in channels if (f := channel.traits) is not None)]:
         _, labels = np.unique(feature, return_inverse=True)
         _, cells = np.unique(cells * (int(labels.max()) + 1) + labels, return_inverse=True)
         count = int(cells.max()) + 1
-    return Perturbed(name, domain, cells, count)
+    if count > MANY_CELLS and any(channel.recoded for channel in channels):
+        cells, count = np.arange(domain.size), domain.size
+    return _coded(Perturbed(name, domain, cells, count), channels)
+
+
+MANY_CELLS = 64
+"""From here on values that are published as codes are not put into cells: weights of all of them are found at once."""
+
+
+def _coded(axis: Perturbed, channels: Sequence[BaseChannel]) -> Perturbed:
+    """The same with its codes, where these are no values; a column with codes has one channel."""
+    if not any(channel.recoded for channel in channels):
+        return axis
+    (channel,) = channels
+    places = channel.places(axis.cells, axis.count)
+    codes = Perturbed(axis.name, code_domain(channel.codes), places, int(places.max()) + 1)
+    return replace(axis, codes=codes)
 
 
 def truth_table(conditions: Conditions, axes: Sequence[Perturbed]) -> npt.NDArray[np.bool_]:

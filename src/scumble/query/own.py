@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.channel import Channel, Vector
+from scumble.core.channel import Channel, Vector, replacement_of
 from scumble.query.compile import Published
 from scumble.query.moments import quotient
 from scumble.query.stratum import Stratum
@@ -58,7 +58,7 @@ def lean(p: float, share: Tensor, permuted: bool) -> Tensor:
 
 def change(part: Stratum, first: Vector, second: Vector, present: str | None = None) -> Tensor:
     """What is added to the covariance of two sums over the same condition."""
-    total = np.zeros((len(part.cells.groups), *part.cells.shape))
+    total = part.blank()
     kinds: list[tuple[type[Asked] | type[Listed], int]] = [(Listed, place) for place in range(len(part.cells.shape))]
     truth = part.truth & part.present(present)
     kinds += [(Asked, i) for i in range(len(part.question.others)) if _matters(truth, len(part.cells.shape) + i)]
@@ -108,7 +108,7 @@ class Asked:
             return np.broadcast_to(there, f.shape)
 
         return cls(
-            axis.collapsed(part.channels[axis.name]),
+            replacement_of(axis.collapsed(part.channels[axis.name])),
             parts(as_if),
             parts(lambda cell, f: part.rest_weights(f) * cell),
             parts(lambda cell, f: part.rest_weights(f * cell)),
@@ -147,7 +147,7 @@ class Listed:
     @classmethod
     def of(cls, part: Stratum, place: int, first: Vector, present: str | None) -> "Listed":
         """Of the sum of these first sums."""
-        channel = part.channels[part.question.grouped[place].name]
+        channel = replacement_of(part.channels[part.question.grouped[place].name])
         shape = [1] * (1 + len(part.cells.shape))
         shape[1 + place] = -1
         return cls(

@@ -31,12 +31,16 @@ LONG_LIST = 512
 """Beyond this, looking words up one after another is slow even when it is done once."""
 
 
-def grouped_raw(axes: Sequence[Perturbed], alone: bool) -> list[Perturbed]:
-    """The axes, with a mark on those whose published value the statement gives instead of its cell."""
+def grouped_raw(axes: Sequence[Perturbed], alone: bool, values: bool = False) -> list[Perturbed]:
+    """The axes, with a mark on those whose published value the statement gives instead of its cell: codes always, whose cells have no order."""
     single = alone and len(axes) == 1
-    return [
-        replace(a, raw=a.count > MANY_CELLS or (single and a.count > 1 and a.domain.size <= MANY_VALUES)) for a in axes
-    ]
+
+    def marked(a: Perturbed) -> Perturbed:
+        if a.codes is not None and not values:
+            return replace(a, codes=replace(a.codes, raw=a.codes.count > 1))
+        return replace(a, raw=a.count > MANY_CELLS or (single and a.count > 1 and a.domain.size <= MANY_VALUES))
+
+    return [marked(a) for a in axes]
 
 
 def fields(others: Sequence[Perturbed], atoms: int) -> list[tuple[int, int]]:

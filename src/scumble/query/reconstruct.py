@@ -1,11 +1,13 @@
 """Cells of published rows into unbiased counts and sums, with their variances: of one stratum, and of all together."""
 
+from collections.abc import Callable
 from functools import reduce
 from operator import add
 
 import numpy as np
 
-from scumble.core.channel import Vector
+from scumble.core.channel import replacement_of
+from scumble.core.channel_base import Vector
 from scumble.query import own, states
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, perturbed_column
@@ -35,7 +37,7 @@ class Reconstruction(Stratum):
         variance = own.corrected(self, moments.variance, self.cells.numbers(name), present)
         if self.single is None:
             return moments.of_variance(variance, quotient(variance, moments.variance))
-        p, published = float(self.channels[self.single.name].retain), self.question.published
+        p, published = float(replacement_of(self.channels[self.single.name]).retain), self.question.published
         share = self.over(self.cells.numbers("n")) / published.whole
         return moments.of_variance(variance, own.lean(p, share, published.permuted))
 
@@ -50,10 +52,10 @@ class Reconstruction(Stratum):
 
     def _sampling(self, squares: Vector, present: str | None = None) -> Tensor:
         """What sampling adds to a variance: for each row of the answer a share of the sum of squares over sampled rows."""
-        shape = (len(self.cells.groups), *self.cells.shape)
         if self.cells.sampled is None:
-            return np.zeros(shape)
-        second, public = self.cells.numbers("n", 2) * self.cells.sampled, np.zeros(self.cells.shape)
+            return self.blank()
+        second, public = self.cells.numbers("n", 2) * self.cells.sampled, np.zeros(self.cells.lines)
+        shape = (len(self.cells.groups), *self.cells.shape)
         for members, truth in self.classes(present):
             grouped = bool(self.question.grouped)  # then a row of the answer is one value
             public[members] = (
@@ -78,39 +80,60 @@ class Reconstruction(Stratum):
         if not self.question.grouped:
             return True
         others = any(axis.count > 1 for axis in self.question.others) or self.question.conditions.public_atoms
-        channel = self.channels[self.question.grouped[0].name]
-        return bool(len(self.question.grouped) == 1 and not others and channel.constant and channel.retain > 0)
+        known = self.channels[self.question.grouped[0].name].against_others
+        return bool(len(self.question.grouped) == 1 and not others and known is not None)
 
     def _grouped_steepness(self) -> Tensor:
         """k / u for each value of the only perturbed column; nothing, where that is not known."""
-        if not self.follows:
-            return np.zeros(self.cells.shape)
-        channel = self.channels[self.question.grouped[0].name]
-        p = float(channel.retain)
-        return np.asarray((1 - p - 2 * (1 - p) * channel.replace) / p)
+        known = self.channels[self.question.grouped[0].name].against_others
+        if not self.follows or known is None:
+            return np.zeros(self.cells.lines)
+        p, r = known
+        return np.asarray((1 - p - 2 * (1 - p) * r) / p)
 
     @property
     def single(self) -> Perturbed | None:
-        """The only perturbed column that tells rows apart, where each row counts 1 and one retention holds; else nothing."""
+        """The only perturbed column that tells rows apart, where each row counts 1 and values are alike against all others; else nothing."""
         axes = [*self.question.grouped, *(axis for axis in self.question.others if axis.count > 1)]
         if len(axes) != 1 or self.question.conditions.public_atoms or self.question.published.weighted:
             return None
-        channel = self.channels[axes[0].name]
-        return axes[0] if channel.constant and channel.retain > 0 else None
+        return axes[0] if self.channels[axes[0].name].against_others is not None else None
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it is known what counts are drawn from."""
+        return states.known(self) or (self.single is not None and self._pairs(None) is not None)
+
+    def _pairs(self, present: str | None) -> tuple[Tensor, Tensor, Callable[[Vector], Tensor]] | None:
+        """How probably rows that count, and rows that do not, look as if they did, for each row of the answer; and how many do, of published ones."""
+        axis = self.single
+        if axis is None:
+            return None
+        kept, drawn = np.ones(self.cells.lines), np.zeros(self.cells.lines)
+        if self.cells.lines:
+            known = self.channels[axis.name].against_others
+            assert known is not None
+            for members, _ in self.classes(present) if axis.count > 1 else ():
+                drawn[members] = ((1 - known[0]) * known[1])[members]
+                kept[members] = known[0] + drawn[members]
+            return kept, drawn, lambda ones: self._matches(ones, present)
+        small, matches = axis.collapsed(self.channels[axis.name]), np.zeros(self.cells.rest)
+        for _, truth in self.classes(present):
+            matches = np.ones(self.cells.rest)
+            if axis.count > 1 and not truth.all():
+                pair = small.pair(truth.reshape(-1))
+                if pair is None:
+                    return None
+                kept, drawn, matches = np.asarray(pair.kept), np.asarray(pair.drawn), pair.matches.astype(np.float64)
+        return kept, drawn, lambda ones: self.cells.gather(matches, ones)
 
     def draws(self, value: int | None = None, present: str | None = None) -> Draws | Tables | None:
         """What a count was drawn from, where that is known; where all rows or none count, nothing is drawn."""
         ones = self.cells.numbers("n" if value is None else f"v{value}_n")
-        if (axis := self.single) is None:
+        if (pairs := self._pairs(present)) is None:
             return states.of_count(self, ones, present) if states.known(self) else None
-        p, replace = float(self.channels[axis.name].retain), axis.collapsed(self.channels[axis.name]).replace
-        kept, drawn = np.ones(self.cells.shape), np.zeros(self.cells.shape)
-        for members, truth in self.classes(present):
-            everything = axis.count == 1 or (not self.cells.shape and truth.all())
-            if not everything:
-                drawn[members] = (1 - p) * (replace[members] if self.cells.shape else replace @ truth.reshape(-1))
-                kept[members] = p + drawn[members]
-        rows, published = self.over(ones), self._matches(ones, present)
+        kept, drawn, looking = pairs
+        rows, published = self.over(ones), looking(ones)
         whole, permuted = self.question.published.whole, self.question.published.permuted
         certain = permuted & (rows == whole)  # a permutation keeps what it is asked about
         kept, drawn = np.where(certain, 1, kept), np.where(certain, 0, drawn)
@@ -122,9 +145,10 @@ class Reconstruction(Stratum):
         return self._matches(self.cells.numbers("n_rows" if self.question.published.weighted else "n"))
 
     def _matches(self, ones: Vector, present: str | None = None) -> Tensor:
-        result = np.zeros((len(self.cells.groups), *self.cells.shape))
+        result = self.blank()
         for members, truth in self.classes(present):
-            result[:, members] = self.cells.gather(truth.astype(float), ones)[:, members]
+            matching = self.cells.gather(self.looks(truth.astype(float)), ones)
+            result[:, members] = self.matched(matching)[:, members]
         return result
 
     def sum(self, aggregate: Aggregate) -> Ratio:
@@ -160,12 +184,12 @@ class Reconstruction(Stratum):
         if len(self.question.grouped) + len(others) < 2:
             return moments
         total = self.cells.gather(np.ones(self.cells.rest), squares)
-        total = total.reshape(len(self.cells.groups), -1).sum(axis=1).reshape(-1, *(1,) * len(self.cells.shape))
-        least = np.zeros(self.cells.shape)
+        total = total.reshape(len(self.cells.groups), -1).sum(axis=1).reshape(-1, *(1,) * len(self.cells.lines))
+        least = np.zeros(self.cells.lines)
         hit, miss = self._grouped_spread()
         for members, truth in self.classes(present):
             mean_square = self.rest_expectation(self.rest_weights(truth.astype(float)) ** 2)
-            if self.cells.shape:
+            if self.cells.lines:
                 spread = np.min(
                     np.multiply.outer(hit, mean_square) - truth,
                     axis=tuple(range(hit.ndim, hit.ndim + mean_square.ndim)),
@@ -179,16 +203,27 @@ class Reconstruction(Stratum):
         """The mean square of B[d, y] where the true value is d, and the least of it where it is another."""
         hit, miss = np.ones(()), np.ones(())
         for axis in self.question.grouped:
-            channel = self.channels[axis.name]
+            if (known := self.channels[axis.name].against_others) is not None:
+                own, other = _spread(*known)
+                hit, miss = np.multiply.outer(hit, own), np.multiply.outer(miss, np.minimum(own, other))
+                continue
+            channel = replacement_of(self.channels[axis.name])
             p, r = channel.retention, channel.replace
             if len(channel.never_retained):
-                return np.ones(self.cells.shape), np.zeros(self.cells.shape)
+                return np.ones(self.cells.lines), np.zeros(self.cells.lines)
             c, odds = (r / p) / (r / p).sum(), (1 - p) / p
             redrawn = channel.solve_squares(r)
             own = p * (1 / p - c * odds) ** 2 + (1 - p) * redrawn
             other = c**2 * ((1 - p) ** 2 / p).min() + (1 - p.max()) * redrawn
             hit, miss = np.multiply.outer(hit, own), np.multiply.outer(miss, np.minimum(own, other))
         return hit, miss
+
+
+def _spread(p: float, r: Vector) -> tuple[Tensor, Tensor]:
+    """The mean squares of weights of one value, where it is kept with p and else drawn with r: of its own rows, and of all others."""
+    b = (1 - p) * r
+    hit, miss = (1 - b) / p, b / p
+    return (p + b) * hit**2 + (1 - p - b) * miss**2, b * hit**2 + (1 - b) * miss**2
 
 
 class Whole:
@@ -237,7 +272,7 @@ class Whole:
     @property
     def drawn(self) -> bool:
         """Whether it is known what counts are drawn from: not from several strata, and rows count 1 each."""
-        return len(self.parts) == 1 and (self.parts[0].single is not None or states.known(self.parts[0]))
+        return len(self.parts) == 1 and self.parts[0].drawn
 
     def matching(self) -> Tensor:
         """How many published rows look as if they were counted."""

@@ -50,5 +50,5 @@ def of_average(public: Tensor, estimated: Tensor, ratio: Tensor) -> Tensor:
 
 def over_values(cells: Cells, sums: Vector) -> Tensor:
     """Sums over all rows of a public group, whatever their published values and cells, for each row of the answer."""
-    total = cells.gather(np.ones(cells.rest), sums).reshape(len(cells.groups), cells.width).sum(axis=1)
-    return np.broadcast_to(total.reshape(-1, *(1,) * len(cells.shape)), (len(cells.groups), *cells.shape))
+    total = cells.gather(np.ones(cells.rest), sums).reshape(len(cells.groups), -1).sum(axis=1)
+    return np.broadcast_to(total.reshape(-1, *(1,) * len(cells.lines)), (len(cells.groups), *cells.lines))

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from scumble.core.channel import Channel, Vector
+from scumble.core.channel import Channel, replacement_of
+from scumble.core.channel_base import BaseChannel, Vector
 from scumble.query.few import MANY
 from scumble.query.law import FEWER, Flags, Tables, Tensor, Transition
 from scumble.query.moments import Even, Moments, Ratio, quotient
@@ -35,13 +36,14 @@ def known(part: Stratum) -> bool:
     """Whether rows count 1 each and go from few cells to few cells, so that the law of an estimate is known."""
     question, cells = part.question, part.cells
     listed = [part.channels[axis.name] for axis in question.grouped]
-    states = int(np.prod(cells.rest, dtype=np.int64)) * 2 ** len(cells.shape)
+    rest = part.truth.shape[len(cells.lines) :]
+    states, behind = (int(np.prod(shape, dtype=np.int64)) * 2 ** len(cells.lines) for shape in (cells.rest, rest))
     return (
         not question.exact
         and not question.published.weighted
-        and states <= MOST_CELLS
-        and states**2 * len(cells.groups) * cells.width <= MOST_STEPS
-        and all(channel.constant and channel.retain > 0 for channel in listed)
+        and max(states, behind) <= MOST_CELLS
+        and states * behind * len(cells.groups) * cells.width <= MOST_STEPS
+        and all(channel.against_others is not None for channel in listed)
         and (_alike(listed) or cells.width <= MOST_KINDS)
     )
 
@@ -51,7 +53,7 @@ def most(part: Stratum) -> float:
     if not part.question.published.whole:
         return MANY
     axes = [*part.question.grouped, *part.question.others]
-    return max(LEAST, MANY * min(float(part.channels[axis.name].retain) for axis in axes) ** 2)
+    return max(LEAST, MANY * min(float(replacement_of(part.channels[axis.name]).retain) for axis in axes) ** 2)
 
 
 def of_count(part: Stratum, ones: Vector, present: str | None) -> Tables:
@@ -103,14 +105,15 @@ def _matching(part: Stratum, place: int) -> tuple[Tensor, Tensor, Flags]:
 def _by_state(part: Stratum, sums: Vector) -> Tensor:
     """Sums by cell, a line for each row of the answer: its own values of the grouped columns, and all others."""
     table = part.cells.dense(sums)
-    for place in range(1, 1 + len(part.cells.shape)):
-        table = np.stack([table, table.sum(axis=place, keepdims=True) - table], axis=-1)
+    for place, axis in enumerate(part.question.grouped, start=1):
+        own = np.moveaxis(part.channels[axis.name].matches(np.moveaxis(table, place, 0)), 0, place)
+        table = np.stack([own, table.sum(axis=place, keepdims=True) - own], axis=-1)
     return table.reshape(len(part.cells.groups) * part.cells.width, -1)
 
 
 def _transitions(part: Stratum, present: str | None) -> list[tuple[Flags, Transition]]:
     """Those that differ, by residual condition and, where replacement is not uniform, by the values of the grouped columns."""
-    question, groups, shape = part.question, len(part.cells.groups), part.cells.shape
+    question, groups, shape = part.question, len(part.cells.groups), part.cells.lines
     rest = [axis.collapsed(part.channels[axis.name]).matrix() for axis in question.others]
     atoms = [np.eye(3) for _ in question.conditions.public_atoms]
     listed = [part.channels[axis.name] for axis in question.grouped]
@@ -121,15 +124,16 @@ def _transitions(part: Stratum, present: str | None) -> list[tuple[Flags, Transi
             own = [_between(channel, int(value)) for channel, value in zip(listed, first, strict=True)]
             counted = [truth.astype(np.float64).reshape(-1), *(np.array([1.0, 0.0]) for _ in own)]
             weights = [part.rest_weights(truth.astype(float)).reshape(-1), *(c.weights([1.0, 0.0]) for c in own)]
+            looks = [part.looks(truth.astype(float)).reshape(-1), *counted[1:]]
             through = _product([*rest, *atoms, *(channel.matrix() for channel in own)])
-            transition = Transition(through, _product(weights), _product(counted) > 0)
+            transition = Transition(through, _product(weights), _product(counted) > 0, _product(looks) > 0)
             kinds.append((np.tile(some.reshape(-1), groups), transition))
     return kinds
 
 
-def _alike(listed: Sequence[Channel]) -> bool:
-    """Whether all values of the grouped columns are replaced alike."""
-    return all(channel.uniform for channel in listed)
+def _alike(listed: Sequence[BaseChannel]) -> bool:
+    """Whether all values of the grouped columns are treated alike."""
+    return all(channel.alike for channel in listed)
 
 
 def _one_by_one(members: Flags) -> list[Flags]:
@@ -138,10 +142,12 @@ def _one_by_one(members: Flags) -> list[Flags]:
     return [(np.arange(members.size) == place).reshape(members.shape) for place in places]
 
 
-def _between(channel: Channel, value: int) -> Channel:
+def _between(channel: BaseChannel, value: int) -> Channel:
     """A channel of one retention, between one value and all others."""
-    share = float(channel.replace[value])
-    return Channel(channel.retain, [share, 1 - share])
+    known = channel.against_others
+    assert known is not None
+    share = float(known[1][value])
+    return Channel(known[0], [share, 1 - share])
 
 
 def _product(parts: Sequence[Tensor]) -> Tensor:

@@ -14,13 +14,14 @@ A perturbed column d that is grouped by multiplies the weight by B[d, y]; so the
 and the last two are O(m) by the structure of the channel.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.core.channel import Channel, IndistinguishableValues, Vector
+from scumble.core.channel import IndistinguishableValues
+from scumble.core.channel_base import BaseChannel, Vector
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, null_states
 from scumble.query.moments import Moments
@@ -37,7 +38,7 @@ Gathered = tuple[Tensor, Tensor, Tensor]
 class Stratum:
     """The cells of a question in one stratum, with its channels."""
 
-    def __init__(self, question: Question, cells: Cells, channels: dict[str, Channel]) -> None:
+    def __init__(self, question: Question, cells: Cells, channels: Mapping[str, BaseChannel]) -> None:
         self.question = question
         self.cells = cells
         self.channels = channels
@@ -63,14 +64,17 @@ class Stratum:
         parts = [self.cells.gather(np.broadcast_to(w, self.cells.rest), s) for w, s in zip(weights, sums, strict=True)]
         return np.asarray(np.sum(parts, axis=0))
 
+    def blank(self) -> Tensor:
+        """A number for each row of the answer, 0 as yet."""
+        return np.zeros((len(self.cells.groups), *self.cells.lines))
+
     def moments(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
         """The same of the weights of a condition."""
         return self.moments_of_truth(lambda f: gather(self.rest_weights(f)), present)
 
     def moments_of_truth(self, gather: Callable[[Tensor], Gathered], present: str | None = None) -> Moments:
         """Runs `gather` for each distinct residual condition, and keeps the answer's rows that have it."""
-        shape = (len(self.cells.groups), *self.cells.shape)
-        value, variance = np.zeros(shape), np.zeros(shape)
+        value, variance = self.blank(), self.blank()
         for members, truth in self.classes(present):
             try:
                 linear, squares, own = gather(truth.astype(float))
@@ -83,10 +87,11 @@ class Stratum:
     def classes(self, present: str | None) -> list[tuple[Flags, Flags]]:
         """The grouped values that leave the same condition on the other axes, with that condition."""
         truth = self.truth & self.present(present)
-        rows = truth.reshape(self.cells.width, -1)
+        truth = np.broadcast_to(truth, np.broadcast_shapes(truth.shape, self.truth.shape))
+        rows, rest = truth.reshape(self.cells.width, -1), truth.shape[len(self.cells.lines) :]
         kinds, which = np.unique(rows, axis=0, return_inverse=True)
         classes = [
-            ((which.reshape(-1) == i).reshape(self.cells.shape), kind.reshape(self.cells.rest))
+            ((which.reshape(-1) == i).reshape(self.cells.lines), kind.reshape(rest))
             for i, kind in enumerate(kinds)
             if kind.any()
         ]
@@ -133,7 +138,7 @@ class Stratum:
         but    the grouped column whose weight is left out
         over   whether the sums are taken over all its published values
         """
-        counts = np.zeros((len(self.cells.groups), *self.cells.shape))
+        counts = self.blank()
         for members, truth in self.classes(present):
             linear = self.cells.gather(weigh(truth.astype(float)), sums)
             if over and but is not None:
@@ -154,6 +159,20 @@ class Stratum:
                 self.channels[axis.name].solve_squares(np.moveaxis(tensor, place + 1, 0)), 0, place + 1
             )
         return tensor
+
+    def matched(self, tensor: Tensor) -> Tensor:
+        """Published counts by value of the grouped columns as how many rows look like each value."""
+        for place, axis in enumerate(self.question.grouped):
+            tensor = np.moveaxis(self.channels[axis.name].matches(np.moveaxis(tensor, place + 1, 0)), 0, place + 1)
+        return tensor
+
+    def looks(self, f: Tensor) -> Tensor:
+        """Which published cells look as if a condition held: those of its values, or codes that weigh more than half for it."""
+        for place, axis in enumerate(self.question.others):
+            if axis.codes is not None and axis.count > 1:
+                weights = self._collapsed[axis.name].weights(np.moveaxis(f, place, 0))
+                f = np.moveaxis((weights > 0.5).astype(np.float64), 0, place)
+        return f
 
     def lost(self) -> list[str]:
         """The values that cannot be told apart, where it is known of which column they are."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scumble.core.channel import Channel, IndistinguishableValues
+from scumble.core.channel import Channel, IndistinguishableValues, replacement_of
 from scumble.query.moments import Ratio, quotient
 from scumble.query.normalize import Perturbed
 from scumble.query.sampled import of_average, public_share, sample_of, smaller
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def grouped_sum(part: "Reconstruction", column: str) -> Ratio:
     """The sum of a column that is grouped by: each row of the answer has one number."""
     place = next(i for i, axis in enumerate(part.question.grouped) if axis.name == column)
-    shape = [1] * (1 + len(part.cells.shape))
+    shape = [1] * (1 + len(part.cells.lines))
     shape[1 + place] = -1
     x = np.nan_to_num(part.question.grouped[place].domain.numbers).reshape(shape)
     count = part.count(present=column)
@@ -37,9 +37,9 @@ def perturbed_sum(part: "Reconstruction", column: str, place: int, average: bool
     """The sum of another perturbed column, whose sums stand at a place."""
     axis_place = next(i for i, axis in enumerate(part.question.others) if axis.name == column)
     axis = part.question.others[axis_place]
-    channel = part.channels[column]
     if axis.count == axis.domain.size:
         return _valued_sum(part, column, axis_place, average)
+    channel = replacement_of(part.channels[column])
     numbers = part.cells.numbers
     first = [numbers("n"), numbers(f"v{place}_s")]
     sums = [numbers("n", 2), numbers(f"v{place}_s", 2), numbers(f"v{place}_q")]
@@ -74,7 +74,7 @@ def _number_steepness(axis: Perturbed, channel: Channel, truth: Flags) -> Tensor
 
 def _valued_sum(part: "Reconstruction", column: str, place: int, average: bool) -> Ratio:
     """Each value is a cell, so the summed number is a function of the cell."""
-    shape = [1] * len(part.cells.rest)
+    shape = [1] * (part.truth.ndim - len(part.cells.lines))
     shape[place] = -1
     x = np.nan_to_num(part.question.others[place].domain.numbers).reshape(shape)
     first, second, third = (part.cells.numbers("n", order) for order in (1, 2, 3))

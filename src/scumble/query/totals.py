@@ -152,9 +152,9 @@ def _stated(
     """The question with its statement."""
     names = _factors(totals)
     groups = [g for g in query.groups if not hidden(g.expression, published.domains)]
-    axes = grouped_raw(grid.axes, alone=not groups and not grid.publics)
+    axes = grouped_raw(grid.axes, not groups and not grid.publics, published.values)
     shared = replace(conditions, listed=list(grid.publics))
-    told = told_apart(shared, groups, [], axes, published)
+    told = told_apart(shared, groups, [], axes if published.values else [axis.shown for axis in axes], published)
     sums = [part for factor, name in names.items() for part in _sums(factor, name, published)]
     statement = select(dict([*told, *sums]), TABLE, shared.filter, len(told))
     question = Question(query, published, shared, groups, [], axes, [], statement)

@@ -11,7 +11,7 @@ grows with q_i. Rows go through their coins independently, so that the exact bin
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.channel import Channel, Vector
+from scumble.core.channel import Channel, Vector, replacement_of
 from scumble.core.errors import ReleaseError, SchemaError
 from scumble.privacy.guarantee import Guarantee
 from scumble.release.check import Check, said
@@ -36,7 +36,7 @@ def belief_checks(release: Release) -> list[Check]:
 def _belief(release: Release, guarantee: Guarantee) -> Check:
     name, stated = guarantee.columns[0], guarantee.parameters[LARGEST]
     counts = release.published_counts(name)
-    channels = [stratum[name] for stratum in release.strata]
+    channels = [replacement_of(stratum[name]) for stratum in release.strata]
     share = FALSE_ALARM / counts.size
     reached = np.max([at_least(seen, channel, share) for seen, channel in zip(counts, channels, strict=True)], axis=0)
     above = int((reached > stated).sum())

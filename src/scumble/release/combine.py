@@ -93,7 +93,7 @@ def _demand_same(path: Path, one: Manifest, other_path: Path, other: Manifest) -
         kinds = one.mechanism if one.mechanism == other.mechanism else f"{one.mechanism} and {other.mechanism}"
         raise ReleaseError(
             f"{path.name!r} and {other_path.name!r} ({kinds}) cannot be asked together; rows are put together where every owner "
-            "used mechanism uniform or fine_grain with the same spec"
+            "used mechanism uniform, design or fine_grain with the same spec"
         )
     names, others = ([column.name for column in manifest.columns] for manifest in (one, other))
     if names != others:

@@ -69,16 +69,39 @@ def merged(manifest: Manifest) -> list[Items]:
     ]
 
 
+FEW_CODES, FEW_VALUES = 3, 8
+"""Codes whose sets are listed, and values of a set."""
+
+
+def coded(manifest: Manifest) -> list[Items]:
+    """Which values a code stands for, for each column that has codes."""
+    return [_sets(column) for column in manifest.columns if column.records and column.records[0].coded is not None]
+
+
+def _sets(column: ColumnRecord) -> Items:
+    values, channel = column.values, column.records[0].channel(column.values.size)
+    lines = []
+    for code in range(FEW_CODES):
+        members = channel.block(code)
+        listed = [str(value) for value in values.values.take(members[:FEW_VALUES]).to_pylist()]
+        more = f" and {len(members) - FEW_VALUES} more" if len(members) > FEW_VALUES else ""
+        lines.append(f"{code}: {', '.join(listed)}{more}")
+    lines.append(f"and so on to {channel.codes - 1:,}: `offsets` in the manifest has the rule")
+    return Items(f"{column.name}, published code: the values that it stands for", lines)
+
+
 def published(column: ColumnRecord) -> str:
     """In a few words, how a column was published."""
     if column.rounded is not None:
         plain = published(column.model_copy(update={"rounded": None}))
         return f"{plain}; rounded to its grid before, by up to {column.rounded} either way"
     if column.records:
-        kept = np.concatenate([np.atleast_1d(record.retain) for record in column.records])
+        kept = np.concatenate([record.kept for record in column.records])
         share = f"{kept[0]:.4g}" if kept.min() == kept.max() else f"{kept.min():.4g} to {kept.max():.4g}"
         from_data = ", domain taken from the data" if column.domain and column.domain.from_data else ""
-        if column.records[0].replace == "published":
+        if (coded := column.records[0].coded) is not None:
+            return f"perturbed: one of {coded:,} codes, each for a set of values, which holds the true one with probability {share}{from_data}"
+        if column.records[0].own:
             return f"perturbed: kept with probability {share}, else another value of the column{from_data}"
         if column.channels:
             return f"perturbed: kept with probability {share}, else one of the values of its sub-table{from_data}"

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, PrivateAttr, SerializeAsAny, ValidationError
 
-from scumble.core.channel import Channel
+from scumble.core.channel_base import BaseChannel
 from scumble.core.domain import Domain
 from scumble.core.errors import ChangedRelease, ReleaseError
 from scumble.forms import FORMS, find_form
@@ -35,7 +35,7 @@ from scumble.release.gate import (
     demand_roles,
 )
 from scumble.release.persons import PersonsRecord
-from scumble.release.records import ColumnRecord, FileRecord, GuaranteeRecord, Randomness
+from scumble.release.records import KINDS, ColumnRecord, FileRecord, GuaranteeRecord, Randomness
 from scumble.release.version_1 import upgraded
 from scumble.spec.spec import Model
 
@@ -113,11 +113,11 @@ class Manifest(Model):
         return next((column.name for column in self.columns if column.role == role), None)
 
     @property
-    def strata(self) -> list[dict[str, Channel]]:
+    def strata(self) -> list[dict[str, BaseChannel]]:
         """The channel of each perturbed column, for each stratum; see `Release.strata` where replacements follow the data."""
         return self.strata_with({})
 
-    def strata_with(self, frequencies: dict[str, npt.NDArray[np.float64]]) -> list[dict[str, Channel]]:
+    def strata_with(self, frequencies: dict[str, npt.NDArray[np.float64]]) -> list[dict[str, BaseChannel]]:
         """The same with the published frequencies of the columns whose replacements follow them."""
         sizes = {name: domain.size for name, domain in self.domains.items()}
         columns = [column for column in self.columns if column.records]
@@ -128,7 +128,7 @@ class Manifest(Model):
         ]
 
     @property
-    def channels(self) -> dict[str, Channel]:
+    def channels(self) -> dict[str, BaseChannel]:
         """The channel of each perturbed column, where there is one stratum."""
         (only,) = self.strata
         return only
@@ -136,7 +136,12 @@ class Manifest(Model):
     @property
     def domains(self) -> dict[str, Domain]:
         """The domain of each perturbed column."""
-        return {column.name: column.domain.domain(column.type) for column in self.columns if column.domain is not None}
+        return {column.name: column.values for column in self.columns if column.domain is not None}
+
+    @property
+    def shown(self) -> dict[str, Domain]:
+        """What is published of each perturbed column: its values, or codes that stand for sets of them."""
+        return {column.name: column.shown for column in self.columns if column.domain is not None}
 
     @property
     def data(self) -> list[str]:
@@ -271,7 +276,8 @@ WRONG = {
 def problem(error: ValidationError, prefix: str = "") -> str:
     """The first complaint: the field, what is wrong with it, and the way out."""
     first = error.errors()[0]
-    where, kind = short(prefix + ".".join(map(str, first["loc"]))), first["type"]
+    where = short(prefix + ".".join(str(part) for part in first["loc"] if part not in KINDS))
+    kind = first["type"]
     if kind == "missing":
         return f"{where} is missing; {AGAIN}"
     if kind == "extra_forbidden":

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from scumble.core.channel import Channel
+from scumble.core.channel import Channel, replacement_of
 from scumble.core.domain import Domain, Grid
 from scumble.forms import find_form
 from scumble.forms.markdown import code, plain, sentence
 from scumble.release.describe import GROUPED
 from scumble.release.manifest import Manifest
-from scumble.release.records import ColumnRecord
+from scumble.release.records import ChannelRecord, ColumnRecord, DesignRecord
 from scumble.spec.steps import words
 
 
@@ -58,17 +58,18 @@ def _line(column: ColumnRecord) -> str:
 
 
 def _channel(column: ColumnRecord, joint: Sequence[str]) -> str:
-    assert column.domain is not None
-    domain = column.domain.domain(column.type)
+    domain = column.values
     rounded = (
         f" The table's own numbers were put on the nearest of these first, which moves them by up to {column.rounded} either way."
         if column.rounded
         else ""
     )
     head = f"## How {code(column.name)} was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.{rounded}\n\n"
-    if column.records[0].replace == "published":
+    if (coded := column.records[0].coded) is not None:
+        return head + _coded(column, coded)
+    if column.records[0].own:
         return head + (
-            f"Each row's value was kept with probability p = {column.records[0].retain!r}; the others were replaced by values of the same column, "
+            f"Each row's value was kept with probability p = {column.records[0].kept[0]!r}; the others were replaced by values of the same column, "
             "so that published and true counts of the column agree. Take the published frequencies of its values as the replacement distribution r."
         )
     if len(column.records) == 1:
@@ -79,7 +80,7 @@ def _channel(column: ColumnRecord, joint: Sequence[str]) -> str:
             else "independently of everything else"
         )
         return head + (
-            f"Each row's value was kept with probability {_retention_words(column.records[0].channel(m))}, and otherwise replaced by one of the {m:,} "
+            f"Each row's value was kept with probability {_retention_words(replacement_of(column.records[0].channel(m)))}, and otherwise replaced by one of the {m:,} "
             f"values, each with probability 1/{m}, {alone}. A published value may thus be the true one or not, and nobody "
             "can tell which."
         )
@@ -90,10 +91,25 @@ def _channel(column: ColumnRecord, joint: Sequence[str]) -> str:
     )
 
 
+def _coded(column: ColumnRecord, codes: int) -> str:
+    """What a code is, and what it stands for."""
+    design = column.records[0]
+    assert isinstance(design, DesignRecord)
+    k = len(design.offsets)
+    return (
+        f"The values are numbered from 0 in this order. Published is not a value but a code from 0 to {codes - 1:,}: a row of value number x has the code "
+        f"(x + d) mod {codes:,}, where d was drawn for the row, independently of everything else: each d of the {k:,} numbers `offsets` in the manifest with "
+        f"probability {design.inside}/Z, and each other one with {design.outside}/Z, Z = {k:,} * {design.inside} + {codes - k:,} * {design.outside}. So a code y "
+        f"stands for the values number (y - d) mod {codes:,}, d in `offsets`. The true value is among them with probability {design.kept[0]:.4g}, and nobody can "
+        f"tell which it is. `offsets` is a difference set: every number from 1 to {codes - 1:,} is the difference of equally many pairs of it."
+    )
+
+
 def _subtables(column: ColumnRecord, domain: Domain) -> list[str]:
     listed = domain.values.to_pylist()
     lines = []
     for number, record in enumerate(column.records):
+        assert isinstance(record, ChannelRecord)
         members = record.members if record.members is not None else range(domain.size)
         local = record.model_copy(update={"members": None}).channel(record.size)
         lines.append(f"| {number} | {_retention_words(local)} | {', '.join(plain(listed[i]) for i in members)} |")

@@ -4,15 +4,20 @@ Those of its form are in forms/, one file each.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from scumble.core.channel import Channel
-from scumble.core.coins import SHORT, Coins, spread
-from scumble.core.errors import ReleaseError
+from scumble.core.coins import SHORT, BaseCoins, Coins, spread
+from scumble.core.design import Design
+from scumble.core.design_coins import DesignCoins
+from scumble.core.difference_set import MOST_CODES, DifferenceSet, demand_difference_set, sizes
+from scumble.core.domain import Domain, code_domain
+from scumble.core.errors import ParameterError, ReleaseError
 from scumble.core.staged_coins import StagedCoins
 from scumble.forms.records import DomainRecord
 from scumble.privacy.guarantee import Clause, Guarantee
@@ -42,9 +47,24 @@ class ChannelRecord(Model):
     )
 
     @property
+    def own(self) -> bool:
+        """Whether replacements follow the column's own distribution."""
+        return self.replace == "published"
+
+    @property
     def even(self) -> bool:
         """Whether all values are drawn alike as replacements."""
-        return self.replace != "published"
+        return not self.own
+
+    @property
+    def coded(self) -> int | None:
+        """How many codes are published in the place of values: none, values are published."""
+        return None
+
+    @property
+    def kept(self) -> list[float]:
+        """The retention: one, or one for each value."""
+        return self.retain if isinstance(self.retain, list) else [self.retain]
 
     @classmethod
     def of(cls, coins: Coins) -> "ChannelRecord":
@@ -116,6 +136,104 @@ def _stages(coins: StagedCoins) -> StagesRecord:
     )
 
 
+class DesignRecord(Model):
+    """A cyclic design in JSON: the set, and how many words of a coin each place inside and outside of it has."""
+
+    kind: Literal["cyclic"] = "cyclic"
+    size: int = Field(ge=1)
+    codes: int = Field(ge=2, le=MOST_CODES)
+    order: int = Field(ge=2, description="q of the field that the set is made from")
+    dimension: int = Field(ge=3, le=24, description="t of it")
+    bits: int = Field(ge=1, le=64)
+    inside: int = Field(ge=1)
+    outside: int = Field(ge=1)
+    offsets: list[int]
+    """The difference set: a value x is published as (x + d) mod codes, d one of these with `inside` words each, any other with `outside`."""
+
+    own: ClassVar[bool] = False
+    even: ClassVar[bool] = True
+    members: ClassVar[None] = None
+    stages: ClassVar[None] = None
+
+    @property
+    def coded(self) -> int | None:
+        """How many codes are published in the place of values."""
+        return self.codes
+
+    @property
+    def kept(self) -> list[float]:
+        """How probably a code stands for the true value."""
+        return [float(share) for share in self.coins(self.size).kept]
+
+    @classmethod
+    def of(cls, coins: DesignCoins) -> "DesignRecord":
+        """The record of the coins that were flipped."""
+        blocks = coins.blocks
+        return cls(
+            size=coins.size,
+            codes=blocks.codes,
+            order=blocks.order,
+            dimension=blocks.dimension,
+            bits=coins.bits,
+            inside=coins.inside,
+            outside=coins.outside,
+            offsets=blocks.offsets.tolist(),
+        )
+
+    def coins(self, domain_size: int) -> DesignCoins:
+        """The coins that it says were flipped; refused where they are none, or the set is no difference set."""
+        if self.size != domain_size or self.codes < self.size:
+            raise ReleaseError(
+                "the manifest's design is not for as many values as its domain has; the manifest was changed"
+            )
+        blocks = _difference_set(self.codes, self.order, self.dimension, tuple(self.offsets))
+        k = len(self.offsets)
+        if self.inside <= self.outside or k * self.inside + (self.codes - k) * self.outside > 1 << self.bits:
+            raise ReleaseError("the manifest's design has more words than a coin has; the manifest was changed")
+        return DesignCoins(self.size, blocks, self.bits, self.inside, self.outside)
+
+    def channel(self, domain_size: int, frequencies: npt.NDArray[np.float64] | None = None) -> Design:
+        """The design."""
+        return self.coins(domain_size).channel()
+
+
+@lru_cache(maxsize=16)
+def _difference_set(codes: int, order: int, dimension: int, offsets: tuple[int, ...]) -> DifferenceSet:
+    """The set, once its differences have been counted."""
+    if (codes, len(offsets)) != sizes(order, dimension)[:2] or list(offsets) != sorted({o % codes for o in offsets}):
+        raise ReleaseError("the manifest's design has another set than its field; the manifest was changed")
+    found = DifferenceSet(codes, np.array(offsets, dtype=np.intp), order, dimension)
+    try:
+        demand_difference_set(found)
+    except ParameterError:
+        raise ReleaseError(
+            "the set of the manifest's design is no difference set; the manifest was changed, get the release again from its publisher"
+        ) from None
+    return found
+
+
+AnyChannel = Annotated[
+    Annotated[ChannelRecord, Tag("replacement")] | Annotated[DesignRecord, Tag("cyclic")],
+    Discriminator(lambda given: "cyclic" if _kind(given) == "cyclic" else "replacement"),
+]
+"""A channel of either kind; those of before there were kinds have none."""
+
+KINDS = ("replacement", "cyclic")
+"""What tells the records of channels apart."""
+
+
+def _kind(given: Any) -> Any:
+    return given.get("kind") if isinstance(given, dict) else getattr(given, "kind", None)
+
+
+def record_of(coins: BaseCoins) -> ChannelRecord | DesignRecord:
+    """The record of the coins that were flipped."""
+    if isinstance(coins, DesignCoins):
+        return DesignRecord.of(coins)
+    assert isinstance(coins, Coins)
+    return ChannelRecord.of(coins)
+
+
 class MergedRecord(Model):
     """A published value, and the values of the table that it stands for."""
 
@@ -167,8 +285,8 @@ class ColumnRecord(Model):
     type: str
     coarsened: Coarsen | None = None
     domain: DomainRecord | None = None
-    channel: ChannelRecord | None = None
-    channels: list[ChannelRecord] | None = None
+    channel: AnyChannel | None = None
+    channels: list[AnyChannel] | None = None
     """One for each stratum, where there are several."""
     merged: list[MergedRecord] | None = None
     """The values of the table that a published value stands for, where some of a public column were put together."""
@@ -178,9 +296,21 @@ class ColumnRecord(Model):
     """The column of the table that this one is the low or the high end of, where rows stand for groups."""
 
     @property
-    def records(self) -> list[ChannelRecord]:
+    def records(self) -> list[ChannelRecord | DesignRecord]:
         """The channels of a sensitive column, one for each stratum."""
         return self.channels or ([self.channel] if self.channel is not None else [])
+
+    @property
+    def values(self) -> Domain:
+        """The values of a perturbed column."""
+        assert self.domain is not None
+        return self.domain.domain(self.type)
+
+    @property
+    def shown(self) -> Domain:
+        """What is published of a perturbed column: its values, or codes."""
+        coded = self.records[0].coded if self.records else None
+        return self.values if coded is None else code_domain(coded)
 
 
 class FileRecord(Model):

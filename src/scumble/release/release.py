@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from scumble.core.arrow_types import named_type
 from scumble.core.atomic import complete
-from scumble.core.channel import Channel
+from scumble.core.channel_base import BaseChannel
 from scumble.core.display import Card, Shown
 from scumble.core.errors import ChangedRelease, ReleaseError
 from scumble.core.once import once
@@ -198,15 +198,15 @@ class Release(Shown):
         return {name: [self.file(file) for file in files] for name, files in named.items()}
 
     @once
-    def strata(self) -> list[dict[str, Channel]]:
+    def strata(self) -> list[dict[str, BaseChannel]]:
         """The channel of each perturbed column, for each stratum."""
-        own = [c.name for c in self.manifest.columns if any(record.replace == "published" for record in c.records)]
+        own = [c.name for c in self.manifest.columns if any(record.own for record in c.records)]
         counts = {name: self.published_counts(name).sum(axis=0) for name in own}
         return self.manifest.strata_with({name: count / count.sum() for name, count in counts.items()})
 
     def published_counts(self, name: str) -> npt.NDArray[np.int64]:
-        """How often each value of a perturbed column is published, in each stratum."""
-        domain, stratum = self.manifest.domains[name], self.manifest.role("stratum")
+        """How often each value, or code, of a perturbed column is published, in each stratum."""
+        domain, stratum = self.manifest.shown[name], self.manifest.role("stratum")
         column = self.manifest.column(name)
         keys = {"y": exp_column(name), "z": exp_column(stratum) if stratum else number(0)}
         lines = self.engine.run(select({**keys, "n": rows_drawn(self.manifest.role("copies"))}, TABLE, (), 2))
@@ -229,14 +229,22 @@ class Release(Shown):
             manifest.role("weight"),
             manifest.role("copies"),
             sampling.least if sampling is not None else None,
-            whole=manifest.rows if any(r.replace == "published" for c in manifest.columns for r in c.records) else 0,
+            whole=manifest.rows if any(r.own for c in manifest.columns for r in c.records) else 0,
             permuted=find_mechanism(manifest.mechanism).traits.permuted,
         )
 
     def card(self) -> Card:
         """Its columns, what is guaranteed, and the fine print."""
         summary = describe.summary(self.path.name, self.manifest, self.terms, self.doubts)
-        return Card(summary.title, [*summary.parts, *describe.merged(self.manifest), *describe.fine_print(self.terms)])
+        return Card(
+            summary.title,
+            [
+                *summary.parts,
+                *describe.merged(self.manifest),
+                *describe.coded(self.manifest),
+                *describe.fine_print(self.terms),
+            ],
+        )
 
     def __str__(self) -> str:
         return self.card().text()

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from scumble.core.channel import Channel
+from scumble.core.channel import replacement_of
+from scumble.core.channel_base import BaseChannel
 from scumble.core.errors import ChangedRelease, InputError, ReleaseError, SchemaError
 from scumble.core.readable import readable
 from scumble.engines.engine import TABLE
@@ -138,13 +139,13 @@ def _rows(release: Release) -> list[Check]:
     return [Check("rows", rows == release.manifest.rows, detail)]
 
 
-def _channels(release: Release, name: str, channels: list[Channel]) -> list[Check]:
+def _channels(release: Release, name: str, channels: list[BaseChannel]) -> list[Check]:
     try:
         counts = release.published_counts(name)
     except SchemaError as error:
         return [Check(f"channel of {name}", False, str(error))]
     column = release.manifest.column(name)
-    if column is not None and any(record.replace == "published" for record in column.records):
+    if column is not None and any(record.own for record in column.records):
         untested = "cannot be tested from the release: replacements follow the column's own distribution"
         return [Check(f"channel of {name}", True, untested)]
     if len(channels) > 1:
@@ -157,7 +158,7 @@ def _channels(release: Release, name: str, channels: list[Channel]) -> list[Chec
 
 def _within(release: Release, name: str) -> tuple[list[npt.NDArray[np.int64]], int]:
     """The published counts within each value of the other columns, where these have few: raw values would show there."""
-    manifest, domain = release.manifest, release.manifest.domains[name]
+    manifest, domain = release.manifest, release.manifest.shown[name]
     if manifest.role("copies") or domain.size > MOST_CELLS:
         return [], 0
     # what shares its coins is left out: within a published value of it, more is kept than p
@@ -182,36 +183,32 @@ def _pairs(name: str, other: str) -> exp.Select:
     return exp.select(y.as_("y"), g.as_("g"), exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by("1", "2")
 
 
-def _channel(what: str, parts: list[npt.NDArray[np.int64]], channel: Channel, columns: int) -> Check:
+def _channel(what: str, parts: list[npt.NDArray[np.int64]], channel: BaseChannel, columns: int) -> Check:
     surprise = min(1.0, min(least_probable(counts, channel) for counts in parts) * len(parts))
     where = f", in all and within {len(parts) - 1} groups by {columns} other columns," if columns else ""
-    sentence = f"published counts{where} do not contradict a retention of {_retained(channel)}"
+    sentence = f"published counts{where} do not contradict {_retained(channel)}"
     odd = f"published counts cannot come from the channel of the manifest (probability {surprise:.1e})"
     return Check(what, surprise >= FALSE_ALARM, sentence if surprise >= FALSE_ALARM else odd)
 
 
-def _retained(channel: Channel) -> str:
-    return (
-        f"{channel.retain:.6g}"
-        if channel.constant
-        else f"{channel.retention.min():.4g} to {channel.retention.max():.4g}"
-    )
+def _retained(channel: BaseChannel) -> str:
+    if channel.recoded:
+        return f"codes of which one is at most {channel.amplification:.6g} times as likely for one value as for another"
+    kept = np.atleast_1d(replacement_of(channel).retain)
+    share = f"{kept[0]:.6g}" if len(kept) == 1 else f"{kept.min():.4g} to {kept.max():.4g}"
+    return f"a retention of {share}"
 
 
-def least_probable(counts: npt.NDArray[np.int64], channel: Channel) -> float:
+def least_probable(counts: npt.NDArray[np.int64], channel: BaseChannel) -> float:
     """A bound on the probability of counts as extreme as these, over all values and whatever the true ones were."""
     from scipy.stats import binom
 
-    cells = (
-        np.arange(channel.size) * min(MOST_CELLS, channel.size) // channel.size
-        if channel.constant
-        else np.arange(channel.size)
-    )
-    small = channel.collapse(cells, int(cells.max()) + 1)
-    seen = np.bincount(cells, weights=counts).astype(np.int64)
-    p, r, n = small.retention, small.replace, int(counts.sum())
-    low, high = (1 - p.max()) * r, p + (1 - p) * r
-    tails = np.minimum(binom.cdf(seen, n, low), binom.sf(seen - 1, n, np.maximum(high, (1 - p.min()) * r)))
+    seen, n = counts, int(counts.sum())
+    if channel.constant and channel.size > MOST_CELLS:
+        cells = np.arange(channel.size) * MOST_CELLS // channel.size
+        channel, seen = channel.collapse(cells, MOST_CELLS), np.bincount(cells, weights=counts).astype(np.int64)
+    low, high = channel.extremes()
+    tails = np.minimum(binom.cdf(seen, n, low), binom.sf(seen - 1, n, high))
     return float(min(1.0, tails.min() * 2 * len(tails)))
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.column_law import ColumnLaw, column_law
+from scumble.auditing.evidence.column_law import CodedLaw, ColumnLaw, column_law
 from scumble.auditing.evidence.publication import Codes, Publication, together
 from scumble.auditing.evidence.renewed import renewed
 from scumble.auditing.finding import LEVEL, Finding, Z
@@ -93,8 +93,7 @@ class Sighting:
 
     def likelihood(self, value: Codes) -> Numbers:
         """P[published, value] for a value of each person."""
-        p, r = self.law.keep[self.stratum, value], self.law.draw[self.stratum, self.seen]
-        return np.asarray(self.law.share[self.stratum, value] * ((1 - p) * r + p * (self.seen == value)))
+        return self.law.likelihood(self.stratum, self.seen, value)
 
 
 def _column(case: Case, name: str, releases: list[Publication], rows: list[Codes], people: Codes | None) -> Finding:
@@ -154,6 +153,8 @@ def _right(hits: npt.NDArray[Any], belief: Numbers) -> float:
 
 def _agreement(a: ColumnLaw, b: ColumnLaw) -> float:
     """How often two fresh publications of a value agree, by their channels."""
+    if isinstance(a, CodedLaw) or isinstance(b, CodedLaw):
+        return _agreeing_codes(a, b)
     total = 0.0
     for p, r, q in zip(a.keep, a.draw, a.share, strict=True):
         for p2, r2, q2 in zip(b.keep, b.draw, b.share, strict=True):
@@ -162,11 +163,32 @@ def _agreement(a: ColumnLaw, b: ColumnLaw) -> float:
     return total
 
 
+def _agreeing_codes(a: ColumnLaw, b: ColumnLaw) -> float:
+    """sum_x prior_x sum_y P[y, x] P'[y, x]; of codes and values, or of other codes, nothing agrees."""
+    if not (isinstance(a, CodedLaw) and isinstance(b, CodedLaw)) or a.channel.codes != b.channel.codes:
+        return 0.0
+    blocks = zip(a.channel.column_blocks(), b.channel.column_blocks(), strict=True)
+    return sum(float((p * q).sum(axis=0) @ a.prior[some]) for (some, p), (_, q) in blocks)
+
+
+def _guess_of_codes(looks: list[Sighting], prior: Numbers) -> tuple[Codes, Numbers]:
+    """The same where codes are published: all values are tried."""
+    people = len(looks[0].seen)
+    best, guess, total = np.zeros(people), np.zeros(people, dtype=np.int64), np.zeros(people)
+    for value in np.flatnonzero(prior > 0).tolist():
+        same = np.full(people, value)
+        weight = prior[value] * np.prod([look.likelihood(same) for look in looks], axis=0)
+        guess, best, total = np.where(weight > best, value, guess), np.maximum(best, weight), total + weight
+    return guess, np.asarray(best / np.maximum(total, 1e-300))
+
+
 def _guess(looks: list[Sighting], prior: Numbers) -> tuple[Codes, Numbers]:
     """The likeliest value of each person, and how strongly it is believed.
 
     A value that no look shows has the likelihood of redrawn ones only, so the best of these is the same for all people of the same sub-tables.
     """
+    if any(isinstance(look.law, CodedLaw) for look in looks):
+        return _guess_of_codes(looks, prior)
     people = len(looks[0].seen)
     strata = np.ravel_multi_index([look.stratum for look in looks], [len(look.law.keep) for look in looks])
     kinds, kind = np.unique(strata, return_inverse=True)

@@ -103,7 +103,7 @@ def _swapped(case: Case, name: str) -> Finding:
 def _perturbed(case: Case, name: str) -> Finding:
     publication, truth = case.publication, case.truth(name)
     law = column_law(publication, name, truth)
-    hits, size, by_others = _by_group(case, name, truth, len(law.prior))
+    hits, size, by_others = _by_group(case, law.read(publication.codes(name)), truth, len(law.prior))
     share = np.maximum(law.face_value, by_others / np.maximum(size, 1))
     small = size <= SMALL
     part = replace(_of_groups(hits[small], size[small], share[small]), of=f" in groups of at most {SMALL}")
@@ -121,9 +121,9 @@ def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> HitCount:
     return Summands(hits, size * share, size**2 * share * (1 - share), size, float(size.max(initial=1))).whole()
 
 
-def _by_group(case: Case, name: str, truth: Codes, values: int) -> tuple[Numbers, Numbers, Numbers]:
+def _by_group(case: Case, seen: Codes, truth: Codes, values: int) -> tuple[Numbers, Numbers, Numbers]:
     """Of each group how many of its people are guessed right, how many there are, and how many have the most frequent value of the others."""
-    groups, seen = case.groups, case.publication.codes(name)
+    groups = case.groups
     crowded = ~((groups.rows == 1) & (groups.people == 1))
     number, count = np.cumsum(crowded) - 1, int(crowded.sum())
     ours, theirs = crowded[groups.published], crowded[groups.raw]

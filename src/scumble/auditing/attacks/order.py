@@ -18,6 +18,7 @@ import pyarrow as pa
 from scipy.stats import norm
 
 from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.column_law import column_law
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.auditing.finding import LEVEL, Finding
@@ -83,7 +84,8 @@ def _against_raw(case: Case) -> list[Sign]:
     for name in publication.sensitive if publication.coined else []:
         assert publication.manifest is not None
         cells = ValueCounts(groups.raw, case.truth(name), publication.manifest.domains[name].size)
-        kept = cells.at(groups.published, publication.codes(name)) / groups.people[groups.published]
+        seen = column_law(publication, name, case.truth(name)).read(publication.codes(name))
+        kept = cells.at(groups.published, seen) / groups.people[groups.published]
         signs += _of_scores(kept, run, f"which {name} were kept")
     return signs
 

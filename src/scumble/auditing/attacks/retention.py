@@ -20,7 +20,7 @@ from scumble.auditing.evidence.column_law import column_law
 from scumble.auditing.evidence.guessing import in_any_row, in_known_rows
 from scumble.auditing.evidence.publication import Codes, Publication, together
 from scumble.auditing.finding import LEVEL, Finding
-from scumble.core.channel import Channel
+from scumble.core.channel import Channel, replacement_of
 
 NAME = "retention"
 
@@ -50,7 +50,7 @@ def _column(case: Case, name: str, error: float) -> list[Finding]:
         return by_counts
     truth = case.truth(name)
     law = column_law(case.publication, name, truth)
-    if len(law.keep) == 1:
+    if law.whole:
         measured = in_any_row(case, name, truth, law, error)
     else:
         face = np.tile(np.arange(len(law.prior)), (len(law.keep), 1))
@@ -65,9 +65,9 @@ def _least(publication: Publication, name: str, error: float) -> Finding | None:
     """How many values must have been kept, at least, for some value to be as rare as it is."""
     assert publication.release is not None
     column = publication.release.manifest.column(name)
-    if column is None or any(record.replace == "published" for record in column.records):
-        return None  # replacements follow the column itself, so its counts do not tell
-    channels = [stratum[name] for stratum in publication.release.strata]
+    if column is None or any(record.own or record.coded is not None for record in column.records):
+        return None  # replacements follow the column itself, so its counts do not tell; and a code is no value
+    channels = [replacement_of(stratum[name]) for stratum in publication.release.strata]
     tests = [(seen, draw, most) for seen, draw, most in _tests(publication, name, channels) if len(seen)]
     error = error / max(1, sum(seen.size for seen, _, _ in tests))
     worst = (-np.inf, 0.0, 0.0)

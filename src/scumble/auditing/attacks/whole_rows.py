@@ -29,17 +29,16 @@ def attack(case: Case) -> Finding | None:
     people, rows = case.known
     if not len(rows):
         return None
-    equal, kept, drawn = np.zeros(len(rows), dtype=np.int64), [], []
+    equal, shown, kept, drawn = np.zeros(len(rows), dtype=np.int64), list[Numbers](), list[Numbers](), list[Numbers]()
     for name in publication.sensitive:
         truth = case.truth(name)
         law, x = column_law(publication, name, truth), truth[people]
-        equal += x == publication.codes(name)[rows]
+        equal += x == law.read(publication.codes(name)[rows])
+        shown.append(law.shown[publication.stratum[rows], x])
         kept.append(law.keep[publication.stratum[rows], x])
         drawn.append(law.draw[publication.stratum[rows], x])
     joint = publication.manifest is not None and bool(publication.manifest.view.joint)
-    chance = (
-        _tails_of_joint(kept, drawn) if joint else _tails([p + (1 - p) * r for p, r in zip(kept, drawn, strict=True)])
-    )
+    chance = _tails_of_joint(kept, drawn) if joint else _tails(shown)
     measured = _judged(equal, chance)
     sentence = (
         f"{measured.success:.2%} of {measured.people:,} known rows have {measured.of} of {len(kept)} perturbed columns, where the channels of the manifest give "

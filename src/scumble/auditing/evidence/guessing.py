@@ -33,12 +33,8 @@ def in_known_rows(
 ) -> Judged:
     """The people whose row is known; with a value that is guessed otherwise, all people."""
     publication, (people, rows) = case.publication, case.known
-    x, y, z = truth[people], publication.codes(name)[rows], publication.stratum[rows]
-    sent = np.zeros_like(law.draw)  # how often a redrawn value leads to each guess
-    np.add.at(sent, (np.arange(len(guess))[:, np.newaxis], guess), law.draw)
-    keep = law.keep[z, x]
-    chance = keep * (guess[z, x] == x) + (1 - keep) * sent[z, x]
-    terms = Summands.of_chances(guess[z, y] == x, chance)
+    x, y, z = truth[people], law.read(publication.codes(name)[rows]), publication.stratum[rows]
+    terms = Summands.of_chances(guess[z, y] == x, law.chance(guess)[z, x])
     parts = terms.by(x, true_values(case, name))
     if len(law.keep) > 1:
         parts += terms.by(z, lambda k: f"sub-table {k}")

@@ -120,9 +120,11 @@ class Publication:
         return np.asarray(self.table.column(name).to_numpy().astype(np.int64))
 
     def codes(self, name: str) -> Codes:
-        """A perturbed column of the published rows as places in its declared domain."""
+        """A perturbed column of the published rows as places in its declared domain, or as its codes."""
+        assert self.manifest is not None
         if name not in self._narrow:
-            self._narrow[name] = np.concatenate([self.encoded(name, chunk) for chunk in self.table.column(name).chunks])
+            shown = self.manifest.shown[name]
+            self._narrow[name] = np.concatenate([shown.encode(chunk, name) for chunk in self.table.column(name).chunks])
         return self._narrow[name].astype(np.int64)
 
     def encoded(self, name: str, column: pa.Array) -> Narrow:

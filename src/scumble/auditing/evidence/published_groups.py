@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
+from scumble.core.channel import replacement_of
 from scumble.core.errors import ParameterError
 from scumble.engines.engine import TABLE
 from scumble.engines.sql import rows_drawn
@@ -64,7 +65,7 @@ def read_groups(release: Release) -> PublishedGroups:
     groups = regrouped(public, codes, lines.column("scumble n").to_numpy().astype(np.int64), domain.size)
     _, group = distinct_rows(public)
     people_of = np.bincount(group, weights=lines.column("scumble people").to_numpy(), minlength=len(groups))
-    retain = float(release.strata[0][name].retain)
+    retain = float(replacement_of(release.strata[0][name]).retain)
     return PublishedGroups(groups.keys, np.rint(people_of).astype(np.int64), groups.dense(), retain)
 
 

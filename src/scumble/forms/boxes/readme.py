@@ -19,8 +19,8 @@ def howto(manifest: "Manifest") -> str:
     """Weights of the perturbed value, times the size of the group, times the part of the box that a condition covers."""
     column = next(c for c in manifest.columns if c.records)
     assert column.domain is not None
-    domain = column.domain.domain(column.type)
-    p = float(column.records[0].channel(domain.size).retain)
+    domain = column.values
+    p = column.records[0].kept[0]
     if p == 0:
         return f"Nothing of {code(column.name)} was published: its retention is 0. {_boxes()}"
     condition, share = condition_on(column.name, domain)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
+from scumble.core.channel import replacement_of
 from scumble.core.errors import NotEstimable, ParameterError
 from scumble.core.parameters import confidence
 from scumble.engines.engine import TABLE, Engine, registered
@@ -59,7 +60,7 @@ def answer_joint(release: Opened, query: Query, level: Any, method: str) -> Answ
 
 
 def _answer(query: Query, published: Published, engine: Engine, touched: list[str], level: float) -> Answer:
-    p = float(published.channels(touched[0])[0].retain)
+    p = float(replacement_of(published.channels(touched[0])[0]).retain)
     if p == 0:
         raise NotEstimable("the retention is 0, so nothing of the perturbed columns was published")
     domain = combinations({name: published.domains[name] for name in touched}, WAY_OUT)

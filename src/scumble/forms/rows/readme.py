@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from scumble.core.channel import replacement_of
 from scumble.forms.by_hand import SOFTWARE, asking, condition_on, counting, data_files, double, or_scumble, plain_place
 from scumble.forms.markdown import block, code
+from scumble.forms.rows.readme_codes import coded_howto
 from scumble.forms.rows.readme_values import valued_howto
 from scumble.forms.rows.record import RowsRecord
 
@@ -21,9 +23,10 @@ def howto(manifest: "Manifest") -> str:
     record = manifest.form
     assert isinstance(record, RowsRecord)
     column = next(c for c in manifest.columns if c.records)
-    assert column.domain is not None
-    domain = column.domain.domain(column.type)
-    channel = column.records[0].channel(domain.size)
+    domain = column.values
+    if column.records[0].coded is not None:
+        return coded_howto(manifest, column, domain, condition_on(column.name, domain)[0])
+    channel = replacement_of(column.records[0].channel(domain.size))
     even = len(column.records) == 1 and column.records[0].even
     condition, share = condition_on(column.name, domain)
     valued = not even or not channel.constant

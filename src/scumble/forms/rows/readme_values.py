@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.core.channel import replacement_of
 from scumble.core.domain import Domain, Grid
 from scumble.core.errors import NotEstimable
 from scumble.engines.sql import quoted
@@ -61,10 +62,10 @@ def _lines(column: "ColumnRecord", domain: Domain) -> list[str]:
     plain = pa.types.is_string(domain.type) or pa.types.is_integer(domain.type) or pa.types.is_boolean(domain.type)
     if not plain or domain.size * len(column.records) > MOST_LINES:
         return []
-    values, inside = domain.values.to_pylist(), _inside(domain)
+    values, inside = domain.values.to_pylist(), inside_of(domain)
     lines = []
     for number, record in enumerate(column.records):
-        channel = record.channel(domain.size)
+        channel = replacement_of(record.channel(domain.size))
         try:
             weights = channel.weights(inside)
         except NotEstimable:
@@ -74,7 +75,7 @@ def _lines(column: "ColumnRecord", domain: Domain) -> list[str]:
     return lines
 
 
-def _inside(domain: Domain) -> npt.NDArray[np.float64]:
+def inside_of(domain: Domain) -> npt.NDArray[np.float64]:
     """Which values the example's condition holds for: the lower half of a grid, or the first value."""
     if isinstance(domain, Grid):
         return np.asarray(np.arange(domain.size) < domain.size // 2, dtype=np.float64)

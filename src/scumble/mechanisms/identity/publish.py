@@ -6,4 +6,4 @@ from scumble.publishing.row_pipeline import Job, RowPipeline, Written
 
 def publish(job: Job) -> Written:
     """Every row, its values kept or drawn anew from the column."""
-    return RowPipeline(job, OwnDistribution(job.plan.coins, job.profile.counts, job.coin_source.entropy)).run()
+    return RowPipeline(job, OwnDistribution(job.plan.replacing, job.profile.counts, job.coin_source.entropy)).run()

@@ -100,7 +100,7 @@ def _one_column(profile: Profile, spec: Spec) -> tuple[str, Domain]:
     if len(profile.domains) != 1:
         raise ParameterError(
             f"partitioned is for one sensitive column, and there are {len(profile.domains)} ({', '.join(profile.domains)}); publish the others "
-            "as public or drop them, or take uniform or fine_grain"
+            "as public or drop them, or take uniform, design or fine_grain"
         )
     if SUBTABLE in spec.published:
         raise SchemaError(

@@ -23,7 +23,7 @@ def derive(facts: Facts) -> Terms:
         if meets_posterior(claim.parameters) and meets_bounds(channels, claim.bounds, 0)
     ]
     facts.demand(len(guarantees) == 1, "a largest posterior that its channels keep, and the manifest claims another")
-    return terms_of(names[0], facts.strata, guarantees, facts.from_data, facts.says("rho1_tells"))
+    return terms_of(names[0], facts.replacing, guarantees, facts.from_data, facts.says("rho1_tells"))
 
 
 CHOSEN = ("rho1", "rho2", "largest_posterior", "downward", "protected", "sets")

@@ -42,7 +42,7 @@ def publish(job: Job) -> Written:
     """The rows of the release, in random order."""
     (name,) = job.profile.domains
     sides, codes = _read(job, name)
-    entropy, coins, k = job.coin_source.entropy, job.plan.coins[name], job.plan_as(BoxPlan).k
+    entropy, coins, k = job.coin_source.entropy, job.plan.replacing[name], job.plan_as(BoxPlan).k
     ranks = np.column_stack([side.ranks for side in sides.values()])
     made = generalize(ranks, codes, coins, k, entropy.stream("groups"))
     columns: Published = []
@@ -147,6 +147,6 @@ def _sensitive(job: Job, name: str, made: Generalized) -> tuple[ColumnRecord, pa
         role="sensitive",
         type=str(domain.type),
         domain=DomainRecord.of(domain, name in job.profile.from_data),
-        channel=ChannelRecord.of(job.plan.coins[name]),
+        channel=ChannelRecord.of(job.plan.replacing[name]),
     )
     return record, domain.values.take(pa.array(made.value))

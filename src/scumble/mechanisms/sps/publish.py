@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.core.arrow_types import published_type
+from scumble.core.channel import replacement_of
 from scumble.core.draws import hypergeometric_split, perturb
 from scumble.core.errors import SchemaError
 from scumble.core.progress import stage
@@ -71,7 +72,7 @@ def _fill(job: Job, groups: PersonalGroups, sizes: Counts, settings: Settings, c
         c.name: c.encode(groups.keys.column(c.name).combine_chunks()) for c in columns if isinstance(c, PublicColumn)
     }
     size, entropy, (coins,) = groups.size, job.coin_source.entropy, job.plan.coins.values()
-    retain = float(coins.channel().retain)
+    retain = float(replacement_of(coins.channel()).retain)
     count = bucket_count(int((size if settings.duplicates else sizes).sum()))
     buckets: Buckets | None = None
     done = 0
@@ -149,7 +150,7 @@ def _record(job: Job, column: Column, kind: pa.DataType, merged: dict[str, list[
         how = rule and resolved(rule)
         return ColumnRecord(name=column.name, role="public", type=plain, coarsened=how, merged=merged.get(column.name))
     domain = DomainRecord.of(column.domain, column.name in job.profile.from_data)
-    channel = ChannelRecord.of(job.plan.coins[column.name])
+    channel = ChannelRecord.of(job.plan.replacing[column.name])
     return ColumnRecord(name=column.name, role="sensitive", type=plain, domain=domain, channel=channel)
 
 

@@ -6,4 +6,4 @@ from scumble.publishing.row_pipeline import Job, RowPipeline, Written
 
 def publish(job: Job) -> Written:
     """Every row, its values kept or exchanged."""
-    return RowPipeline(job, Swapped(job.plan.coins, job.profile.counts, job.coin_source.entropy)).run()
+    return RowPipeline(job, Swapped(job.plan.replacing, job.profile.counts, job.coin_source.entropy)).run()

@@ -1,0 +1,17 @@
+"""What a design promises, derived from a manifest by whoever opens a release: by the functions that its plan uses."""
+
+from scumble.mechanisms.facts import Facts, Terms
+from scumble.mechanisms.sharing import claimed_pairs, terms_of
+
+
+def derive(facts: Facts) -> Terms:
+    """What follows from the coins of single columns: their factors, which multiply."""
+    facts.demand_rows()
+    facts.demand(
+        facts.joint is None and facts.sampling is None,
+        "coins of every row and column apart, and the manifest has others",
+    )
+    coins = facts.any_coins
+    coded = any(each.codes is not None for each in coins.values())
+    facts.demand(coded, "codes, and the manifest has values alone, as mechanism uniform")
+    return terms_of(coins, claimed_pairs(facts, coins), facts.from_data)
