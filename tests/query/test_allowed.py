@@ -38,8 +38,6 @@ REFUSED = {
     "WHERE list_contains([1, 2], age)": "cannot be answered",
     "WHERE lowr(sex) = 'f'": "did you mean lower()?",
     "GROUP BY sex WITH TOTALS": "not valid SQL: syntax error",
-    "GROUP BY ROLLUP (sex)": "GROUP BY ROLLUP cannot be answered; ask for each grouping apart",
-    "GROUP BY GROUPING SETS ((sex), ())": "GROUP BY GROUPING SETS cannot be answered; ask for each grouping apart",
     "ORDER BY n NULLS FIRST": "NULLS FIRST cannot be answered; missing values stand last",
     "ORDER BY ALL": "ALL cannot be answered; name the columns",
     "LIMIT 10%": "a LIMIT in percent cannot be answered; give a number of rows",

@@ -25,22 +25,39 @@ def command(
     method: Annotated[
         str, typer.Option(help="How to estimate: unbiased, or likelihood (never negative).")
     ] = "unbiased",
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A code list that the release may be joined with: NAME=FILE (CSV, Parquet). Several times for several.",
+            show_default=False,
+        ),
+    ] = None,
     timeout: Annotated[
         str | None, typer.Option(help="The seconds that the question may take; 600 when absent.", show_default=False)
     ] = None,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
-    """Ask a release a question: COUNT(*), SUM, AVG with WHERE, GROUP BY, ORDER BY and LIMIT."""
+    """Ask a release a question: counts, sums, averages, shares, deviations, quantiles, by any groups."""
     from scumble.api import open
 
     *paths, sql = releases
     if not paths:
         raise ParameterError('a question has two parts: scumble query NAME.release "SELECT ... FROM release ..."')
     with progress_bar("asking"):
-        answer = open(*paths, on=on).query(sql, level=level, method=method, timeout=timeout)
+        release = open(*paths, on=on)
+        answer = release.query(sql, level=level, method=method, tables=_tables(table), timeout=timeout)
     if format is Format.JSON:
         print_json(answer.to_list())
         for note in answer.notes:
             print(f"note: {note}", file=sys.stderr)
     else:
         print_card(answer.card())
+
+
+def _tables(options: list[str] | None) -> dict[str, str]:
+    """NAME=FILE as a name and a file."""
+    pairs = [option.partition("=") for option in options or ()]
+    for name, equals, file in pairs:
+        if not (name.isidentifier() and equals and file):
+            raise ParameterError(f"--table takes NAME=FILE, codes=codes.csv say, and not {name + equals + file!r}")
+    return {name: file for name, _, file in pairs}

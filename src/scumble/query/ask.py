@@ -1,7 +1,7 @@
 """The road of a question: parse -> RULES -> a form's answer -> what the rules do to it -> order, limit, notes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +10,13 @@ import pyarrow.compute as pc
 
 from scumble.core.errors import QueryError
 from scumble.engines.engine import TABLE
+from scumble.query.code_lists import Tables
 from scumble.query.estimates import Estimates
 from scumble.query.model import BESIDE, Query, Window
-from scumble.query.parse import parse
+from scumble.query.parse import parse_all
 from scumble.query.rewrites import Recoding, rewritten
 from scumble.query.rounding import hull
+from scumble.query.stacked import groupings, stacked
 
 Lines = npt.NDArray[np.intp]
 """Places of lines of an answer."""
@@ -36,6 +38,8 @@ def ask(
     recoding: Recoding,
     answer: Callable[[Query], Answer],
     beside: Sequence[str] = BESIDE,
+    name: str = TABLE,
+    tables: Tables | None = None,
 ) -> Estimates:
     """The answer to a question.
 
@@ -43,8 +47,18 @@ def ask(
     recoding  what became of their values before publishing
     answer    what answers it, once it is put in published values
     beside    what the names of the columns that an answer has beside each aggregate end in
+    name      what the published table is called besides `release`
+    tables    code lists that it may be joined with
     """
-    return _answered(parse(sql, columns, beside), recoding, answer)
+    queries, ends = parse_all(sql, columns, beside, name, tables)
+    if ends is None and queries[0].sets is None:
+        return _answered(queries[0], recoding, answer)
+    apart = [part for query in queries for part in groupings(query)]
+    whole = stacked(
+        [_answered(replace(query, order=(), limit=None, offset=0), recoding, answer) for query in apart], queries[0]
+    )
+    order, limit, offset = ends or (queries[0].order, queries[0].limit, queries[0].offset)
+    return whole.take(_shown(whole, replace(queries[0], order=order, limit=limit, offset=offset)))
 
 
 def _answered(query: Query, recoding: Recoding, answer: Callable[[Query], Answer]) -> Estimates:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from scumble.core.errors import QueryError, did_you_mean
+from scumble.query.aggregates.count import COUNT
 from scumble.query.aggregates.order import RANKS
 from scumble.query.model import (
     HIDDEN,
@@ -97,8 +98,10 @@ def derived(
     where: exp.Expression | None,
     ends: tuple[int | None, int],
     beside: Sequence[str],
+    *,
+    chosen: bool = False,
 ) -> Query:
-    """A question whose answer is made of aggregates."""
+    """A question whose answer is made of aggregates; or chosen, only the different values of groups."""
     bare = [e.this if isinstance(e, exp.Alias) else e for e in select.expressions]
     aliases = {title.lower(): inner for title, inner in zip(titles, bare, strict=True)}
     made = Collected(groups, {n: e for n, e in aliases.items() if not isinstance(e, exp.Column)})
@@ -109,9 +112,11 @@ def derived(
     names = {group.name for group in groups}
     demand_names(titles, [c.expression.name not in names for c in columns], beside)
     outputs: list[Aggregate | Group] = [*groups, *made.aggregates.values()]
-    if not made.aggregates:
+    if chosen:
+        outputs.append(Aggregate("COUNT(*)", COUNT, None))
+    elif not made.aggregates:
         raise QueryError("a question asks for at least one aggregate: COUNT(*), SUM(x), AVG(x)")
-    shown = Derived([*columns, *hidden], list(made.windows.values()), kept[0], kept[1])
+    shown = Derived([*columns, *hidden], list(made.windows.values()), kept[0], kept[1], chosen)
     return Query(outputs, groups, where, order, *ends, shown)
 
 

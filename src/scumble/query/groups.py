@@ -40,6 +40,10 @@ def named(parts: Sequence[exp.Expression]) -> set[str]:
 
 def demand_counts(query: Query, what: str) -> None:
     """Refuses all but COUNT(*)."""
+    if query.derived is not None and query.derived.distinct:
+        raise QueryError(
+            f"SELECT DISTINCT cannot be answered by a release of {what}; ask for COUNT(*) by these columns"
+        )
     for aggregate in query.aggregates:
         if aggregate.kind != "count" or aggregate.value is not None:
             raise QueryError(f"a release of {what} answers COUNT(*), and not {aggregate.name!r}")

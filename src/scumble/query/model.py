@@ -72,6 +72,8 @@ class Derived:
     windows: Sequence[Window] = ()
     having: exp.Expression | None = None
     qualify: exp.Expression | None = None
+    distinct: bool = False
+    """Whether only the different values of the groups are asked for."""
 
     @property
     def direct(self) -> frozenset[str]:
@@ -91,6 +93,17 @@ class Query:
     offset: int
     derived: "Derived | None" = None
     """What is made of the aggregates before it is shown; nothing, where they are shown themselves."""
+    sets: tuple[frozenset[int], ...] | None = None
+    """Where there are several groupings, the places of the groups of each."""
+
+    @property
+    def shown(self) -> list[tuple[str, bool]]:
+        """The columns of the answer, and whether they are groups."""
+        if self.derived is None:
+            return [(output.name, isinstance(output, Group)) for output in self.outputs]
+        groups = {group.name for group in self.groups}
+        columns = [column for column in self.derived.columns if not column.name.startswith(HIDDEN)]
+        return [(c.name, isinstance(c.expression, exp.Var) and c.expression.name in groups) for c in columns]
 
     @property
     def direct(self) -> frozenset[str]:

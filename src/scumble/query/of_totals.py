@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.core.errors import QueryError
 from scumble.engines.engine import Engine
 from scumble.query.aggregates.aggregation import LINEAR
 from scumble.query.ask import Answer, Lines
@@ -18,6 +19,7 @@ from scumble.query.intervals import of_average, of_sum
 from scumble.query.joint import Joint, Linear, counted, joint, strata, windowed
 from scumble.query.model import Aggregate, Group, Query, Window
 from scumble.query.moments import Moments, Ratio
+from scumble.query.on_domains import hidden
 from scumble.query.orders import exact_orders
 from scumble.query.quantiles import quantile
 from scumble.query.reconstruct import Reconstruction
@@ -33,9 +35,22 @@ LAW = 400
 
 def answer_totals(query: Query, published: Published, engine: Engine, level: float) -> Answer:
     """The answer to a question."""
+    if query.derived is not None and query.derived.distinct:
+        demand_public(query, published)
     totals = compile_totals(query, published, engine)
     cells = Cells.of_lines(totals.question, engine.run(totals.question.statement))
     return Asked(totals, cells, level, exact_orders(totals, cells, engine)).answer()
+
+
+def demand_public(query: Query, published: Published) -> None:
+    """Which values of a perturbed column there are is not published."""
+    names = [name for group in query.groups for name in hidden(group.expression, published.domains)]
+    names += hidden(query.where, published.domains) if query.where is not None else []
+    if names:
+        raise QueryError(
+            f"SELECT DISTINCT cannot be answered where {names[0]!r} is asked about, which is perturbed: which values there are is not published. "
+            f"Its possible values are public (scumble show); ask for COUNT(*) by them"
+        )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """SQL text into a Query; what cannot be answered is refused by name, with what to do instead."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from logging import NullHandler, getLogger
 from typing import Any
 
@@ -12,7 +13,9 @@ from scumble.engines.engine import TABLE
 from scumble.query.aggregates.order import RANKS
 from scumble.query.allowed import demand_allowed
 from scumble.query.chains import shortened
+from scumble.query.code_lists import Tables
 from scumble.query.columns import derived
+from scumble.query.grouping import grouped
 from scumble.query.model import (
     BESIDE,
     LANGUAGE,
@@ -25,6 +28,7 @@ from scumble.query.model import (
     sql_of,
     written,
 )
+from scumble.query.sources import Sources
 from scumble.query.statistics.spelt import spell_out
 
 getLogger("sqlglot").addHandler(NullHandler())  # its warnings are for programmers
@@ -35,32 +39,102 @@ def parse(sql: str, columns: Sequence[str], beside: Sequence[str] = BESIDE) -> Q
 
     beside   what the names of the columns that an answer has beside each aggregate end in
     """
-    return read(_select(sql), columns, beside)
+    (query,), _ = parse_all(sql, columns, beside)
+    if query.sets is not None:
+        raise QueryError("GROUP BY with several groupings cannot be answered here; ask for each grouping apart")
+    return query
+
+
+Ends = tuple[list[Order], int | None, int]
+"""ORDER BY, LIMIT and OFFSET of lines of several questions."""
+
+
+def parse_all(
+    sql: str, columns: Sequence[str], beside: Sequence[str] = BESIDE, name: str = TABLE, tables: Tables | None = None
+) -> tuple[list[Query], Ends | None]:
+    """The questions that a text asks, several where it has UNION ALL, and what is done to their lines together.
+
+    name     what the published table is called besides `release`
+    tables   code lists that it may be joined with
+    """
+    statement = _statement(sql)
+    shortened(statement)
+    sources = Sources(columns, frozenset({TABLE, name.lower()}), tables or {})
+    if isinstance(statement, exp.Select):
+        return [read(sources.flat(statement), columns, beside)], None
+    sources.take(statement)
+    queries = [
+        read(Sources(columns, sources.names, sources.tables, dict(sources.parts)).flat(part), columns, beside)
+        for part in _united(statement)
+    ]
+    titles = [title for title, _ in queries[0].shown]
+    if any(len(query.shown) != len(titles) for query in queries):
+        raise QueryError("the parts of UNION ALL have different numbers of columns; give all the same")
+    order = [Order(_united_column(key.this, titles), bool(key.args.get("desc"))) for key in _keys(statement)]
+    return queries, (
+        order,
+        _whole(statement.args.get("limit"), "LIMIT"),
+        _whole(statement.args.get("offset"), "OFFSET") or 0,
+    )
+
+
+def _united(statement: exp.Expression) -> list[exp.Select]:
+    """The SELECTs between UNION ALL."""
+    if isinstance(statement, exp.Select):
+        return [statement]
+    if isinstance(statement, exp.Subquery) and isinstance(statement.this, exp.Query):
+        return _united(statement.this)
+    if not isinstance(statement, exp.Union) or statement.args.get("distinct") or statement.args.get("by_name"):
+        raise QueryError(
+            f"{statement.key.upper()} cannot be answered but UNION ALL, which puts answers below each other"
+        )
+    return [*_united(statement.this), *_united(statement.expression)]
+
+
+def _keys(statement: exp.Expression) -> list[exp.Expression]:
+    order = statement.args.get("order")
+    return list(order.expressions) if order else []
+
+
+def _united_column(key: exp.Expression, titles: Sequence[str]) -> str:
+    if key.is_int and 1 <= int(key.name) <= len(titles):
+        return titles[int(key.name) - 1]
+    named = next((title for title in titles if title.lower() == key.name.lower()), None)
+    if named is None:
+        raise QueryError(f"ORDER BY {written(key)}: order by a column of the answer{did_you_mean(key.name, titles)}")
+    return named
 
 
 def read(select: exp.Select, columns: Sequence[str], beside: Sequence[str] = BESIDE) -> Query:
     """A SELECT as a question."""
-    shortened(select)
+    chosen = _distinct(select)
     demand_allowed(select)
     _resolve(select, columns)
     titles = [e.alias or _title(e) for e in select.expressions]
     spell_out(select)
     _demand_registered(select)
     aliases = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}
-    groups = [_group(e, select, aliases) for e in _group_expressions(select)]
+    expressions, sets = grouped(select)
+    groups = [_group(e, select, aliases) for e in expressions]
+    groups += _constants(select, titles)
     plain = [_output(e, title, groups) for e, title in zip(select.expressions, titles, strict=True)]
     ends = (_whole(select.args.get("limit"), "LIMIT"), _whole(select.args.get("offset"), "OFFSET") or 0)
     where = select.args.get("where")
     condition = where.this if where else None
-    if any(select.args.get(part) for part in ("having", "qualify")) or None in plain or _ordered_apart(select):
-        return derived(select, titles, groups, condition, ends, beside)
+    if (
+        any(select.args.get(part) for part in ("having", "qualify"))
+        or None in plain
+        or _ordered_apart(select)
+        or chosen
+    ):
+        return replace(derived(select, titles, groups, condition, ends, beside, chosen=chosen), sets=sets)
     outputs = [output for output in plain if output is not None]
     demand_names(titles, [isinstance(output, Aggregate) for output in outputs], beside)
     if not any(isinstance(output, Aggregate) for output in outputs):
         raise QueryError(
             "a question asks for at least one of COUNT(*), SUM(x), AVG(x); rows of a release are in its data file"
         )
-    return Query(outputs, groups, condition, list(_order(select, outputs)), *ends)
+    return Query(outputs, groups, condition, list(_order(select, outputs)), *ends, sets=sets)
 
 
 def _demand_registered(select: exp.Select) -> None:
@@ -76,7 +150,7 @@ def _demand_registered(select: exp.Select) -> None:
             )
 
 
-def _select(sql: str) -> exp.Select:
+def _statement(sql: str) -> exp.Query:
     try:
         statements = [s for s in sqlglot.parse(sql, read=LANGUAGE) if s is not None]
     except sqlglot.errors.SqlglotError as error:
@@ -88,9 +162,19 @@ def _select(sql: str) -> exp.Select:
         raise QueryError(f"the question is empty; ask SELECT ... FROM {TABLE} ...")
     if len(statements) != 1:
         raise QueryError(f"ask one statement at a time, not {len(statements)}")
-    if not isinstance(statements[0], exp.Select):
+    if not isinstance(statements[0], exp.Select | exp.SetOperation):
         raise QueryError(f"{statements[0].key.upper()} cannot be answered; a question is one SELECT ... FROM {TABLE}")
     return statements[0]
+
+
+def _distinct(select: exp.Select) -> bool:
+    """Whether only the different values of columns are asked for, which are groups then."""
+    distinct = select.args.get("distinct")
+    if distinct is None or distinct.args.get("on") or select.args.get("group") or select.find(exp.AggFunc):
+        return False
+    select.set("distinct", None)
+    select.set("group", exp.Group(expressions=[exp.Literal.number(i + 1) for i in range(len(select.expressions))]))
+    return True
 
 
 def _resolve(select: exp.Select, columns: Sequence[str]) -> None:
@@ -115,20 +199,6 @@ def _instead(column: exp.Column, columns: Sequence[str]) -> str:
     return did_you_mean(column.name, columns)
 
 
-def _group_expressions(select: exp.Select) -> list[exp.Expression]:
-    group = select.args.get("group")
-    if group is None:
-        return []
-    several = group.find(exp.Rollup, exp.Cube, exp.GroupingSets)
-    if several is not None:
-        raise QueryError(f"GROUP BY {several.key.upper()} cannot be answered; ask for each grouping apart")
-    if group.args.get("all"):
-        return [e for e in select.expressions if not e.find(exp.AggFunc)]
-    if not group.expressions or any(isinstance(e, exp.Tuple) and not e.expressions for e in group.expressions):
-        raise QueryError("GROUP BY names no column; say by what, or leave it out")
-    return list(group.expressions)
-
-
 def _group(expression: exp.Expression, select: exp.Select, aliases: dict[str, exp.Expression]) -> Group:
     if isinstance(expression, exp.Alias):
         return Group(expression.alias, expression.this)
@@ -145,6 +215,13 @@ def _group(expression: exp.Expression, select: exp.Select, aliases: dict[str, ex
         return Group(expression.name, aliases[expression.name])
     named = next((alias for alias, inner in aliases.items() if inner == expression), None)
     return Group(named or _plain_name(expression), expression)
+
+
+def _constants(select: exp.Select, titles: Sequence[str]) -> list[Group]:
+    """Columns that are the same in every line: parts of UNION ALL are told apart by them."""
+    bare = [e.this if isinstance(e, exp.Alias) else e for e in select.expressions]
+    named = zip(titles, bare, strict=True)
+    return [Group(title, e) for title, e in named if isinstance(e.unnest(), exp.Literal | exp.Boolean)]
 
 
 def _plain_name(expression: exp.Expression) -> str:

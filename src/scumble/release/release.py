@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -29,16 +29,18 @@ from scumble.engines.expressions import count, number, select
 from scumble.engines.sql import rows_drawn
 from scumble.forms import find_form
 from scumble.forms.files import table_of
-from scumble.forms.form import PART
+from scumble.forms.form import PART, Form
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
-from scumble.query.ask import ask, demand_text
+from scumble.query.ask import Answer, ask, demand_text
 from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
 from scumble.query.gated import gated
+from scumble.query.model import Query
 from scumble.query.rewrites import Recoding
 from scumble.release import describe
+from scumble.release.code_lists import code_lists
 from scumble.release.gate import AGAIN, demand_described
 from scumble.release.handles import Handles
 from scumble.release.manifest import Manifest, read_manifest
@@ -76,11 +78,20 @@ class Release(Shown):
         """Refuses to go on where a file was changed since."""
         self._handles.demand_same()
 
-    def query(self, sql: str, *, level: Any = 0.95, method: str = "unbiased", timeout: Any = None) -> Estimates:
+    def query(
+        self,
+        sql: str,
+        *,
+        level: Any = 0.95,
+        method: str = "unbiased",
+        tables: Mapping[str, Any] | None = None,
+        timeout: Any = None,
+    ) -> Estimates:
         """The answer to a SELECT over the table `release`, each aggregate with its standard error and interval.
 
         level    how often an interval holds the truth
         method   "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
+        tables   code lists that the release may be joined with: name -> a data frame, or the path of a file
         timeout  the seconds that it may take; what the release was opened with where it is not given, and 600 where that was not
         """
         demand_text(sql)
@@ -88,25 +99,36 @@ class Release(Shown):
             self._running.add(question)
             try:
                 self.demand_same()
-                answer = self._answer(sql, level, method)
+                answer = self._answer(sql, level, method, code_lists(tables or {}))
                 self.demand_same()
                 return answer
             finally:
                 self._running.discard(question)
 
-    def _answer(self, sql: str, level: Any, method: str) -> Estimates:
+    def _answer(self, sql: str, level: Any, method: str, tables: Mapping[str, pa.Table]) -> Estimates:
         own = find_form(self.manifest.form.kind)
         columns = own.columns(self)
 
         def answered() -> Estimates:
-            return ask(sql, columns, self.recoding, lambda query: own.answer(self, query, level, method), own.beside)
+            answers = partial(self._of_form, own, level, method)
+            return ask(sql, columns, self.recoding, answers, own.beside, self.name, tables)
 
-        answer = gated(sql, {TABLE: self._types(columns)}, answered)
+        types = {TABLE: self._types(columns), self.name: self._types(columns)}
+        listed = {name: {field.name: field.type for field in rows.schema} for name, rows in tables.items()}
+        answer = gated(sql, {**types, **listed}, answered)
         persons = self.manifest.persons
         if persons is not None and persons.how == "capped":
             answer.notes[:0] = [f"this is the answer for {persons.answers_for}"]
         answer.notes[:0] = [f"{DOUBTFUL} {doubt}" for doubt in self.doubts[:1]]
         return answer
+
+    def _of_form(self, own: Form, level: Any, method: str, query: Query) -> Answer:
+        return own.answer(self, query, level, method)
+
+    @property
+    def name(self) -> str:
+        """What a question may call its table besides `release`: the name of its folder."""
+        return self.path.name.removesuffix(".release") or TABLE
 
     def _types(self, columns: Sequence[str]) -> dict[str, pa.DataType]:
         """What the columns that a question may name hold; where sets of values are published, the values of these."""

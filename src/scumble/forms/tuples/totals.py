@@ -28,6 +28,7 @@ from scumble.forms.tuples.sums import Sums
 from scumble.forms.tuples.suppressed import AllTuples, Span
 from scumble.forms.tuples.values import ends_of, possible, summed
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
+from scumble.query.aggregates.aggregation import LINEAR
 from scumble.query.ask import Answer
 from scumble.query.estimates import Estimates
 from scumble.query.groups import keys_of, line_columns
@@ -90,6 +91,7 @@ def columns(release: Opened) -> list[str]:
 def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     """The answer to COUNT, SUM and AVG with WHERE and GROUP BY."""
     demand_unbiased(method, "counted tuples")
+    _demand_sums(query)
     share, counted = confidence(level), _opened(release)
     tables = _answering(query, counted)
     counting = _counting(release, counted, tables)
@@ -107,6 +109,15 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     names = [output.name for output in query.outputs]
     notes = [*_notes(counted, tables, counting), *_boundless(query, spans, known, counted)]
     return Answer(Estimates(names, line_columns(query, sums), estimates, share, []), lambda shown: notes)
+
+
+def _demand_sums(query: Query) -> None:
+    """Refuses what is more than counts and sums: rare tuples, which decide it, were suppressed."""
+    for aggregate in query.aggregates:
+        if aggregate.kind not in LINEAR:
+            raise NotEstimable(
+                f"{aggregate.how.name.upper()} cannot be answered of counted tuples: rare ones, which decide it, may be suppressed; ask for COUNT, SUM, AVG or STDDEV"
+            )
 
 
 def _opened(release: Opened) -> CountedRelease:
