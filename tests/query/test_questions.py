@@ -153,7 +153,7 @@ FORMS: dict[str, dict[str, Any]] = {
         "mechanism": "sps",
         "retain": 0.6,
         "sensitive": ["disease"],
-        "settings": {"lam": 0.3, "delta": 0.1},
+        "settings": {"lambda": 0.3, "delta": 0.1},
         "drop": ["name", "cost", "age", "visits"],
     },
     "swapped": {"mechanism": "swapped", "retain": 0.6, "sensitive": ["disease"]},

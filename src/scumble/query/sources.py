@@ -79,6 +79,9 @@ class Sources:
                 f"{written(inner)}: a question reads from one SELECT over {TABLE}; ask UNION ALL outermost"
             )
         found = self.flat(inner.copy())
+        source = _from(found)
+        if source is None or not isinstance(source.this, exp.Table) or source.this.name != TABLE:
+            raise QueryError(f"a question reads FROM {TABLE}, the published table, and nothing else")
         if isinstance(table, exp.Table) and (names := self.parts[table.name.lower()].args["alias"].args.get("columns")):
             _rename(found, [name.name for name in names])
         return found
