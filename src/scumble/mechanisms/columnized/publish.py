@@ -35,10 +35,10 @@ PATTERN = "pattern"
 def publish(job: Job) -> Written:
     """One table for each column of the schema."""
     settings = job.plan_as(SchemaPlan).settings
-    return _press_rows(job, settings) if settings.user is None else _press_transactions(job, settings)
+    return _publish_rows(job, settings) if settings.user is None else _publish_transactions(job, settings)
 
 
-def _press_rows(job: Job, settings: Settings) -> Written:
+def _publish_rows(job: Job, settings: Settings) -> Written:
     recoder = Recoder(job)
     demand_total(job, settings.total)
     schema = settings.schema_ or _row_schema(job, recoder, settings)
@@ -54,7 +54,7 @@ def _press_rows(job: Job, settings: Settings) -> Written:
         tables.append(_table(place, list(names), written))
         files += written
     used = dict.fromkeys(name for names in schema for name in names)
-    return _printed(job, settings, recoder.records(list(used)), tables, files, recoder.declared(list(used)))
+    return _written(job, settings, recoder.records(list(used)), tables, files, recoder.declared(list(used)))
 
 
 class _Choice:
@@ -103,7 +103,7 @@ def _row_schema(job: Job, recoder: Recoder, settings: Settings) -> list[list[str
     return [[names[i] for i in members] for members in group(alike, settings.numbers)]
 
 
-def _press_transactions(job: Job, settings: Settings) -> Written:
+def _publish_transactions(job: Job, settings: Settings) -> Written:
     given = read_transactions(job, settings)
     demand_total(job, settings.total, given.people)
     schema = _item_schema(job, settings, given)
@@ -122,7 +122,7 @@ def _press_transactions(job: Job, settings: Settings) -> Written:
         tables.append(_table(place, given.labels(members), written))
         files += written
     columns = [ColumnRecord(name=f.name, role="counted", type=str(f.type)) for f in rows.schema]
-    return _printed(job, settings, columns, tables, files)
+    return _written(job, settings, columns, tables, files)
 
 
 def _item_schema(job: Job, settings: Settings, given: Transactions) -> list[list[int]]:
@@ -172,7 +172,7 @@ def _table(place: int, attributes: list[Any], files: list[FileRecord]) -> TableR
     return TableRecord(name=_name(place), attributes=attributes, rows=rows, files=[file.path for file in files])
 
 
-def _printed(
+def _written(
     job: Job,
     settings: Settings,
     columns: list[ColumnRecord],
