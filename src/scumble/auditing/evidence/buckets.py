@@ -27,7 +27,7 @@ class AnatomyBuckets:
 
     @classmethod
     def of(cls, publication: Publication) -> "AnatomyBuckets":
-        """The buckets of an publication."""
+        """The buckets of a publication."""
         release, rows = publication.release, publication.table
         assert release is not None
         record = release.manifest.form

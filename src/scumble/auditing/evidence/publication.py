@@ -1,4 +1,4 @@
-"""An publication: published rows as an attacker holds them, with what each column is. A release says it itself; of any other table it is told, or guessed aloud."""
+"""A publication: published rows as an attacker holds them, with what each column is. A release says it itself; of any other table it is told, or guessed aloud."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
