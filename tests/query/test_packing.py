@@ -53,3 +53,46 @@ def test_cells_are_the_same_however_the_statement_tells_them_apart(
             compared = release.query(sql).to_arrow()
         for name in quick.schema.names:
             np.testing.assert_allclose(quick.column(name).to_numpy(), compared.column(name).to_numpy(), rtol=1e-12)
+
+
+LONG = {
+    "number": pa.array([7 * i - 900 for i in range(700)] + [None]),
+    "day": pa.array([*range(10_000, 10_600, 1)], pa.date32()),
+    "word": pa.array([f"w{i:04d}" for i in range(800)]),
+}
+
+
+@pytest.fixture(scope="module")
+def listed() -> scumble.Release:
+    """Columns with hundreds of listed values."""
+    draw = np.random.default_rng(4)
+    columns = {name: values.take(pa.array(draw.integers(0, len(values), 3000))) for name, values in LONG.items()}
+    domains = {
+        name: draw.permutation(np.array(values.to_pylist(), dtype=object)).tolist() for name, values in LONG.items()
+    }
+    return publish_openly(
+        pa.table({**columns, "sex": ["F", "M"] * 1500}), sensitive=list(LONG), domains=domains, retain=0.7, seed=3
+    )
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "number BETWEEN -100 AND 2000",
+        "number > 50 OR number IS NULL",
+        "number % 2 = 0",
+        "number % 3 = 0 AND sex = 'F'",
+        "day >= DATE '1998-01-01' AND number < 1000",
+        "day < DATE '1998-01-01' OR sex = 'F' AND number IS NOT NULL",
+        "word BETWEEN 'w0100' AND 'w0700'",
+        "word > 'w0300' AND number > 100 AND sex = 'M'",
+    ],
+)
+def test_long_lists_are_asked_by_ranges_or_put_into_cells_afterwards(
+    condition: str, listed: scumble.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sql = f"SELECT COUNT(*) AS n FROM release WHERE {condition}"
+    short = listed.query(sql).to_list()
+    monkeypatch.setattr("scumble.query.packing.LONG_LIST", 10**9)
+    monkeypatch.setattr("scumble.query.packing.MANY_WORDS", 10**9)
+    assert listed.query(sql).to_list() == [pytest.approx(short[0], rel=1e-9)]

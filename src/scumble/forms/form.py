@@ -36,7 +36,7 @@ class Opened(Protocol):
         """What runs statements over its tables."""
 
     @property
-    def prepared(self) -> MutableMapping[str, Any]:
+    def prepared(self) -> MutableMapping[Any, Any]:
         """What a form made of the tables for earlier questions."""
 
 

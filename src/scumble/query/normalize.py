@@ -318,9 +318,9 @@ def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[s
             for n in beyond
         )
     if isinstance(domain, Categories):
-        listed = [str(v) for v in domain.listed if v is not None]
-        missing = " (and missing: IS NULL)" if None in domain.listed else ""
         words = [literal.name for literal in _compared(part, NAMES) if literal.is_string]
+        listed = [str(v) for v in domain.listed if v is not None] if words else []
+        missing = " (and missing: IS NULL)" if words and None in domain.listed else ""
         notes.extend(
             f"{w!r} is not a value of {name!r}{did_you_mean(w, listed)}{missing}" for w in words if w not in listed
         )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from scumble.core.arrow_types import is_text
@@ -30,6 +31,9 @@ MANY_WORDS = 4
 LONG_LIST = 512
 """Beyond this, looking words up one after another is slow even when it is done once."""
 
+MOST_RUNS = 16
+"""Ranges that a cell is written by, at most."""
+
 
 def grouped_raw(axes: Sequence[Perturbed], alone: bool, values: bool = False) -> list[Perturbed]:
     """The axes, with a mark on those whose published value the statement gives instead of its cell: codes always, whose cells have no order."""
@@ -38,9 +42,35 @@ def grouped_raw(axes: Sequence[Perturbed], alone: bool, values: bool = False) ->
     def marked(a: Perturbed) -> Perturbed:
         if a.codes is not None and not values:
             return replace(a, codes=replace(a.codes, raw=a.codes.count > 1))
-        return replace(a, raw=a.count > MANY_CELLS or (single and a.count > 1 and a.domain.size <= MANY_VALUES))
+        return replace(
+            a, raw=a.count > MANY_CELLS or (single and a.count > 1 and a.domain.size <= MANY_VALUES) or _long(a)
+        )
 
     return [marked(a) for a in axes]
+
+
+def _long(axis: Perturbed) -> bool:
+    """Whether cells are long lists of values, which an engine takes longer to read than to group by the values."""
+    if isinstance(axis.domain, Grid) or axis.domain.size - np.bincount(axis.cells).max() <= LONG_LIST:
+        return False
+    return _ordered(axis.domain) is None or any(
+        len(_sorted_runs(axis.domain, axis.cells == cell)) > MOST_RUNS for cell in range(axis.count)
+    )
+
+
+def _ordered(domain: Domain) -> npt.NDArray[np.int64] | None:
+    """The places of listed whole numbers or days, in their order; a missing one is none of them. None for other values."""
+    if not (pa.types.is_signed_integer(domain.type) or pa.types.is_date32(domain.type)):
+        return None
+    order: npt.NDArray[np.int64] = pc.sort_indices(domain.values).to_numpy().astype(np.int64)
+    return order[: len(order) - domain.values.null_count]
+
+
+def _sorted_runs(domain: Domain, members: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The places of the first and last of neighbours, in the order of the values."""
+    order = _ordered(domain)
+    assert order is not None
+    return [(int(order[first]), int(order[last])) for first, last in _runs(members[order])]
 
 
 def fields(others: Sequence[Perturbed], atoms: int) -> list[tuple[int, int]]:
@@ -99,10 +129,23 @@ def _looked_up(column: exp.Column, axis: Perturbed, unit: int) -> exp.Expression
 def _membership(column: exp.Column, domain: Domain, members: npt.NDArray[np.bool_]) -> exp.Expression:
     if isinstance(domain, Grid):
         return exp.or_(*[_run(column, domain, first, last) for first, last in _runs(members)])
+    if domain.size > LONG_LIST and _ordered(domain) is not None:
+        return _in_runs(column, domain, members)
     values = domain.values.filter(members).to_pylist()
     known = [exp.convert(v) for v in values if v is not None]
     parts: list[exp.Expression] = [exp.In(this=column.copy(), expressions=known)] if known else []
     if None in values:
+        parts.append(exp.Is(this=column.copy(), expression=exp.Null()))
+    return exp.or_(*parts)
+
+
+def _in_runs(column: exp.Column, domain: Domain, members: npt.NDArray[np.bool_]) -> exp.Expression:
+    """The same for long lists of whole numbers or days, between the ends of neighbours: no other values are published."""
+    parts: list[exp.Expression] = []
+    for first, last in _sorted_runs(domain, members):
+        low, high = (exp.convert(domain.values[place].as_py()) for place in (first, last))
+        parts.append(exp.Between(this=column.copy(), low=low, high=high))
+    if (missing := domain.values.is_null().to_numpy(zero_copy_only=False)).any() and members[missing].any():
         parts.append(exp.Is(this=column.copy(), expression=exp.Null()))
     return exp.or_(*parts)
 

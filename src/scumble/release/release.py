@@ -18,6 +18,7 @@ from scumble.core.arrow_types import named_type
 from scumble.core.atomic import complete
 from scumble.core.channel_base import BaseChannel
 from scumble.core.display import Card, Shown
+from scumble.core.domain import Domain
 from scumble.core.errors import ChangedRelease, ReleaseError
 from scumble.core.once import once
 from scumble.core.readable import readable
@@ -65,7 +66,7 @@ class Release(Shown):
         self._running: set[Running] = set()
         self.path = path
         self.manifest = manifest
-        self.prepared: dict[str, Any] = {}
+        self.prepared: dict[Any, Any] = {}
         """What its form made of the tables for earlier questions."""
         self.choice = engine
         self._handles = Handles(path, [file.path for file in manifest.files])
@@ -226,9 +227,14 @@ class Release(Shown):
         counts = {name: self.published_counts(name).sum(axis=0) for name in own}
         return self.manifest.strata_with({name: count / count.sum() for name, count in counts.items()})
 
+    @once
+    def shown(self) -> dict[str, Domain]:
+        """What is published of each perturbed column, worked out once."""
+        return self.manifest.shown
+
     def published_counts(self, name: str) -> npt.NDArray[np.int64]:
         """How often each value, or code, of a perturbed column is published, in each stratum."""
-        domain, stratum = self.manifest.shown[name], self.manifest.role("stratum")
+        domain, stratum = self.shown[name], self.manifest.role("stratum")
         column = self.manifest.column(name)
         keys = {"y": exp_column(name), "z": exp_column(stratum) if stratum else number(0)}
         lines = self.engine.run(select({**keys, "n": rows_drawn(self.manifest.role("copies"))}, TABLE, (), 2))

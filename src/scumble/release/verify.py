@@ -10,13 +10,17 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
 from sqlglot import exp
 
+from scumble.core.arrow_types import decoded
 from scumble.core.channel import replacement_of
 from scumble.core.channel_base import BaseChannel
 from scumble.core.errors import ChangedRelease, InputError, ReleaseError, SchemaError
 from scumble.core.readable import readable
 from scumble.engines.engine import TABLE
+from scumble.engines.expressions import column, count, select
 from scumble.engines.sql import rows_drawn
 from scumble.forms import find_form
 from scumble.forms.files import rows_in
@@ -37,6 +41,8 @@ MOST_CELLS = 256
 MOST_GROUPS = 100
 """Values of another column, at most, within which counts are tested."""
 MOST_COLUMNS = 20
+MOST_ROWS = 2_000_000
+"""Rows up to which columns are held in memory, as codes."""
 
 
 def verify(release: Release | str | Path) -> list[Check]:
@@ -158,33 +164,52 @@ def _channels(release: Release, name: str, channels: list[BaseChannel]) -> list[
 
 def _within(release: Release, name: str) -> tuple[list[npt.NDArray[np.int64]], int]:
     """The published counts within each value of the other columns, where these have few: raw values would show there."""
-    manifest, domain = release.manifest, release.manifest.shown[name]
+    manifest, domain = release.manifest, release.shown[name]
     if manifest.role("copies") or domain.size > MOST_CELLS:
         return [], 0
     # what shares its coins is left out: within a published value of it, more is kept than p
     together = manifest.view.joint or [name]
     others = [c.name for c in manifest.columns if c.name not in together and c.role in ("public", "sensitive")]
     others = others[:MOST_COLUMNS]
-    tables: list[npt.NDArray[np.int64]] = []
-    used = 0
-    for other in others:
-        lines = release.engine.run(_pairs(name, other))
-        groups = lines.column("g").combine_chunks().dictionary_encode(null_encoding="encode")
-        if len(groups.dictionary) <= MOST_GROUPS:
-            table = np.zeros((len(groups.dictionary), domain.size), dtype=np.int64)
-            codes = domain.encode(lines.column("y").combine_chunks(), name)
-            table[groups.indices.to_numpy(zero_copy_only=False), codes] = lines.column("n").to_numpy()
-            tables, used = [*tables, *table], used + 1
-    return tables, used
+    in_memory = type(release) is Release and manifest.rows <= MOST_ROWS
+    tables = [(_counted if in_memory else _asked)(release, name, other) for other in others]
+    few = [table for table in tables if len(table) <= MOST_GROUPS]
+    return [line for table in few for line in table], len(few)
 
 
-def _pairs(name: str, other: str) -> exp.Select:
-    y, g = exp.column(name, quoted=True), exp.column(other, quoted=True)
-    return exp.select(y.as_("y"), g.as_("g"), exp.Count(this=exp.Star()).as_("n")).from_(TABLE).group_by("1", "2")
+def _counted(release: Release, name: str, other: str) -> npt.NDArray[np.int64]:
+    """How often each value goes with each of another column. Hundreds of columns are thousands of pairs, so that values are read once, as codes."""
+    domain, kept = release.shown[name], release.prepared
+    if kept.get("coded", ("",))[0] != name:  # the last one only: each is as long as the table
+        kept["coded"] = name, domain.encode(_column(release, name), name)
+    if ("groups", other) not in kept:
+        groups = _column(release, other).dictionary_encode(null_encoding="encode")
+        kept["groups", other] = len(groups.dictionary), groups.indices.to_numpy(zero_copy_only=False)
+    count, places = kept["groups", other]
+    if count > MOST_GROUPS:
+        return np.zeros((count, 0), dtype=np.int64)
+    together = places.astype(np.int64) * domain.size + kept["coded"][1]
+    return np.bincount(together, minlength=count * domain.size).reshape(count, domain.size)
+
+
+def _column(release: Release, name: str) -> pa.Array:
+    parts = [pq.read_table(release.file(path), columns=[name]).column(name) for path in release.manifest.data]
+    return decoded(pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type).combine_chunks())
+
+
+def _asked(release: Release, name: str, other: str) -> npt.NDArray[np.int64]:
+    """The same by a statement, for tables that are large."""
+    domain = release.shown[name]
+    lines = release.engine.run(select({"y": column(name), "g": column(other), "n": count()}, TABLE, (), 2))
+    groups = lines.column("g").combine_chunks().dictionary_encode(null_encoding="encode")
+    table = np.zeros((len(groups.dictionary), domain.size), dtype=np.int64)
+    codes = domain.encode(lines.column("y").combine_chunks(), name)
+    table[groups.indices.to_numpy(zero_copy_only=False), codes] = lines.column("n").to_numpy()
+    return table
 
 
 def _channel(what: str, parts: list[npt.NDArray[np.int64]], channel: BaseChannel, columns: int) -> Check:
-    surprise = min(1.0, min(least_probable(counts, channel) for counts in parts) * len(parts))
+    surprise = min(1.0, float(least_probable(np.array(parts), channel).min()) * len(parts))
     where = f", in all and within {len(parts) - 1} groups by {columns} other columns," if columns else ""
     sentence = f"published counts{where} do not contradict {_retained(channel)}"
     odd = f"published counts cannot come from the channel of the manifest (probability {surprise:.1e})"
@@ -199,17 +224,19 @@ def _retained(channel: BaseChannel) -> str:
     return f"a retention of {share}"
 
 
-def least_probable(counts: npt.NDArray[np.int64], channel: BaseChannel) -> float:
-    """A bound on the probability of counts as extreme as these, over all values and whatever the true ones were."""
+def least_probable(counts: npt.NDArray[np.int64], channel: BaseChannel) -> npt.NDArray[np.float64]:
+    """A bound on the probability of counts as extreme as these, over all values and whatever the true ones were; of several, for each line."""
     from scipy.stats import binom
 
-    seen, n = counts, int(counts.sum())
+    seen = np.atleast_2d(counts)
+    n = seen.sum(axis=1, keepdims=True)
     if channel.constant and channel.size > MOST_CELLS:
         cells = np.arange(channel.size) * MOST_CELLS // channel.size
-        channel, seen = channel.collapse(cells, MOST_CELLS), np.bincount(cells, weights=counts).astype(np.int64)
+        seen = np.add.reduceat(seen, np.flatnonzero(np.diff(cells, prepend=-1)), axis=1)
+        channel = channel.collapse(cells, MOST_CELLS)
     low, high = channel.extremes()
     tails = np.minimum(binom.cdf(seen, n, low), binom.sf(seen - 1, n, high))
-    return float(min(1.0, tails.min() * 2 * len(tails)))
+    return np.asarray(np.minimum(1.0, tails.min(axis=1) * 2 * tails.shape[1]))
 
 
 CHECKS: tuple[Callable[[Release], list[Check]], ...] = (
