@@ -1,10 +1,13 @@
 """Perturbation partitioning: the thesis' figures, exact posteriors of every sub-table, and the search against all orders."""
 
 import math
+import random
 from importlib import import_module
 from itertools import combinations, pairwise, permutations
+from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -327,3 +330,27 @@ def test_a_thousand_values_and_millions_of_records_are_planned():
         share = counts.max() / counts.sum()
         plan = partition(counts, share, 2 * share)
         assert plan.error < plan.reference_error < plan.whole_error
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 60), min_size=4, max_size=9), st.randoms(use_true_random=False))
+def test_the_order_of_the_counts_does_not_matter(counts: list[int], draw: random.Random) -> None:
+    """Values given in another order get the same sub-tables, in that order: none found a better plan by its place."""
+    order = list(range(len(counts)))
+    draw.shuffle(order)
+    largest = max(counts) / sum(counts)
+    rho1, rho2 = largest, largest + (1 - largest) / 2
+    one, other = partition(counts, rho1, rho2), partition([counts[i] for i in order], rho1, rho2)
+    assert one.error == pytest.approx(other.error, rel=1e-12)
+    assert sorted(map(sorted, one.subtables.tolist())) == sorted(map(sorted, other.subtables.tolist()))
+
+
+CENSUS = Path("/work/shared/data/census_occ.parquet")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CENSUS.exists(), reason="the data set is not here")
+def test_the_occupations_of_the_census_have_the_better_plan_in_any_order() -> None:
+    """0.3210, which was found in falling order and not by the names of the occupations (0.3223)."""
+    _, counts = np.unique(pq.read_table(CENSUS, columns=["occupation"]).column(0).to_numpy(), return_counts=True)
+    assert partition(counts, counts.max() / counts.sum(), "1/6").error == pytest.approx(0.3210, abs=5e-5)

@@ -34,6 +34,7 @@ REGISTRY: dict[str, str] = {
 PURE = {
     "fine_grain": "scumble.mechanisms.fine_grain_channel",
     "partition": "scumble.mechanisms.partitioned.partitioning",
+    "shape": "scumble.mechanisms.shaped_channel",
     "suppression": "scumble.mechanisms.suppression_odds",
 }
 """Planning as functions of counts, apart from tables and files, and the modules that have them."""

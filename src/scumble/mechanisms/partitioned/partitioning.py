@@ -15,7 +15,7 @@ A union with gamma_i <= 1 is not admitted. The proof, and what a sub-table's num
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from typing import Any
@@ -122,12 +122,28 @@ def partition(
     _check_feasible(table, chosen, low, high, called)
     sets = [_member(table, named, called) for named in together]
     guarded = [int(table[members].sum()) / int(table.sum()) <= low for members in sets]
-    rule = SubtableRule(high, chosen, sets, guarded, _scale(delta) / int(table.sum()))
-    groups = balance(table, chosen)
+    falling = np.lexsort((*sets, chosen, -table))  # groups, and what is found among them, depend on the order of values
+    rule = SubtableRule(
+        high, chosen[falling], [members[falling] for members in sets], guarded, _scale(delta) / int(table.sum())
+    )
+    groups = balance(table[falling], rule.protected)
     reference = merge_neighbours(rule, groups, cuthill_mckee(groups))
-    if order is None:
-        return _partition(rule, groups, reference, search(rule, groups, reference))
-    return _partition(rule, groups, reference, merge_neighbours(rule, groups, _given(order, len(groups))))
+    merge = (
+        search(rule, groups, reference) if order is None else merge_neighbours(rule, groups, _given(order, len(groups)))
+    )
+    return _in_order(_partition(rule, groups, reference, merge), np.argsort(falling))
+
+
+def _in_order(found: Partition, places: npt.NDArray[np.intp]) -> Partition:
+    """The same partition with its values at the given places."""
+    numbers = np.argsort(places)
+    return replace(
+        found,
+        groups=found.groups[:, places],
+        subtables=found.subtables[:, places],
+        protected=found.protected[places],
+        guarded=tuple(tuple(sorted(numbers[list(members)].tolist())) for members in found.guarded),
+    )
 
 
 def _partition(rule: SubtableRule, groups: Counts, reference: Merge, merge: Merge) -> Partition:
