@@ -10,7 +10,13 @@ from scumble.cli.progress import progress_bar
 
 
 def command(
-    release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
+    releases: Annotated[
+        list[Path], typer.Argument(help="The release, or several that are read as one.", show_default=False)
+    ],
+    on: Annotated[
+        str | None,
+        typer.Option(help="Several releases with other columns of the same rows: the row id that they share."),
+    ] = None,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Show what is in a release, which guarantee it gives, under which conditions, and what it does not cover."""
@@ -18,7 +24,7 @@ def command(
     from scumble.cli import shown
 
     with progress_bar("opening"):
-        opened = open(release)
+        opened = open(*releases, on=on)
     if format is Format.JSON:
         print_json(shown.derived(opened))
         return

@@ -25,7 +25,7 @@ def derived(release: Release) -> dict[str, Any]:
 
 def summary(release: Release) -> None:
     """The columns, and what is guaranteed."""
-    print_card(describe.summary(release.path.name, release.manifest, release.terms, release.doubts))
+    print_card(describe.summary(release.title, release.manifest, release.terms, release.doubts))
 
 
 def details(release: Release) -> None:
@@ -53,7 +53,8 @@ def details(release: Release) -> None:
     out.print(f"coins: {manifest.randomness.source}; {keyed}")
     for stream in manifest.randomness.streams or []:
         out.print(f"coins of {stream.column} by the key: attribute {stream.attribute}, commitment {stream.commitment}")
-    out.print(f"digest: {manifest.digest}")
+    for part in release.parts or [release]:
+        out.print(f"digest: {part.manifest.digest}")
 
 
 def singling_out(release: Release) -> None:

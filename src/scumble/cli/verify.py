@@ -11,7 +11,13 @@ from scumble.core.display import plain
 
 
 def command(
-    release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
+    releases: Annotated[
+        list[Path], typer.Argument(help="The release, or several that are read as one.", show_default=False)
+    ],
+    on: Annotated[
+        str | None,
+        typer.Option(help="Several releases with other columns of the same rows: the row id that they share."),
+    ] = None,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Check hashes, manifest, guarantees, and the channel against the published data."""
@@ -21,7 +27,7 @@ def command(
 
     try:
         with progress_bar("verifying"):
-            opened = open(release)
+            opened = open(*releases, on=on)
             checks = verify(opened)
     except ChangedRelease as error:
         opened, checks = None, [Check("hashes", False, str(error))]
@@ -31,6 +37,7 @@ def command(
         for check in checks:
             print(f"{check.mark}  {plain(check.name)}: {plain(check.detail)}")
         if opened is not None:
-            print(f"digest {opened.manifest.digest}")
+            for part in opened.parts or [opened]:
+                print(f"digest {part.manifest.digest}")
     if not all(check.passed for check in checks):
         raise typer.Exit(1)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from scumble.privacy.numerals import at_most
+
 HEADINGS: dict[str, str] = {
     "singling_out": "Singling out",
     "presence": "Presence",
@@ -40,6 +42,9 @@ CLAUSES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "one_of_rows": lambda given: f"What is said of a row, or of a tuple, holds for one of them alone. A person has up to {given['rows']:,}: what is promised of all of "
     "them together is what is said of a person, and nothing else.",
     "fresh_coins": "The same person is not published again with fresh coins; repeated publication uses a key.",
+    "joined": lambda given: f"The columns of {given['parts']} releases are read together, by a row id that they share: the factors of their coins multiply.",
+    "one_owner": lambda given: f"Each person is in one of the {given['parts']} releases whose rows are put together, and this is the weakest of their promises; of whoever is in all of "
+    + (f"them the odds change by a factor of up to {at_most(given['gamma'])}." if "gamma" in given else "them nothing is promised."),
     "keyed_coins": "Coins are keyed, so that the same person with the same value keeps the same published value in every release of the same domain and "
     "retention (another one counts as one more look). Two different published values of a person prove that the value, too, is another one.",
     "memoised_coins": "A response is memoised by key, the same in every release for the same person and value, and a fresh one is laid over it: this is of one release "

@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 class Release(Shown):
     """A published table that answers questions."""
 
+    parts: "Sequence[Release]" = ()
+    """The releases that it is put together from, where there are several."""
+
     def __init__(self, path: Path, manifest: Manifest, engine: "Choice" = None, timeout: Any = None) -> None:
         demand_engine(engine)
         self.timeout = seconds_of(timeout)
@@ -70,6 +73,11 @@ class Release(Shown):
         """What its form made of the tables for earlier questions."""
         self.choice = engine
         self._handles = Handles(path, [file.path for file in manifest.files])
+
+    @property
+    def title(self) -> str:
+        """What a reader calls it."""
+        return self.path.name
 
     def file(self, name: str) -> Path:
         """By which path a file of the release is read: that of the version that was opened, whoever has its name now."""
@@ -263,7 +271,7 @@ class Release(Shown):
 
     def card(self) -> Card:
         """Its columns, what is guaranteed, and the fine print."""
-        summary = describe.summary(self.path.name, self.manifest, self.terms, self.doubts)
+        summary = describe.summary(self.title, self.manifest, self.terms, self.doubts)
         return Card(
             summary.title,
             [

@@ -51,8 +51,20 @@ def verify(release: Release | str | Path) -> list[Check]:
         release = release if isinstance(release, Release) else open_release(release)
     except ChangedRelease as error:
         return [Check("hashes", False, str(error))]
+    if release.parts:
+        return _together(release)
     sealed = Check("hashes", True, f"manifest and {len(release.manifest.files)} files are as they were written")
     return [sealed, *(check for looked_at in CHECKS for check in _looked_at(release, looked_at))]
+
+
+def _together(release: Release) -> list[Check]:
+    """The checks of all parts, and what follows for the whole."""
+    checks = [
+        Check(f"{part.title}: {check.name}", check.passed, check.detail)
+        for part in release.parts
+        for check in verify(part)
+    ]
+    return [*checks, *(Check("guarantee", True, guarantee.statement) for guarantee in release.terms.guarantees)]
 
 
 def _looked_at(release: Release, checks: Callable[[Release], list[Check]]) -> list[Check]:

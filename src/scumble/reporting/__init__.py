@@ -55,6 +55,10 @@ def report(
     from scumble.reporting.subject import Subject
 
     opened = release if isinstance(release, Release) else open_release(release)
+    if opened.parts:
+        raise ParameterError(
+            "a report is signed for one release; what several promise together is printed by scumble show and verify, with all of them named"
+        )
     path = Path(out)
     _refuse_place(path, opened, overwrite)
     table = None if raw is None else read_raw(raw, opened.manifest)
