@@ -157,3 +157,16 @@ def test_intervals_hold_the_truth_as_often_as_they_say(
     assert missed <= MISSED
     if name != "median":  # and they are not wide for nothing: half as wide ones miss far more often
         assert np.sum(np.abs((e.low + e.high) / 2 - truth) > (e.high - e.low) / 4) > 2 * MISSED
+
+
+def test_a_total_over_codes_is_the_count_of_its_condition(patients: pa.Table) -> None:
+    """Where codes are published there are more of them than values, and a total is weighed over the values all the same."""
+    how: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": DISEASES}, "drop": "name", "seed": 1}
+    release = publish_openly(patients, mechanism="design", gamma=1.5, **how)
+    assert release.manifest.columns[release.table().column_names.index("disease")].type != "string"
+    asked = "SELECT sex, COUNT_IF(disease = 'flu') AS n, AVG(CASE WHEN disease = 'flu' THEN 1 ELSE 0 END) AS s FROM release GROUP BY sex"
+    counted = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'flu' GROUP BY sex"
+    totals, counts = (sorted(release.query(sql), key=lambda line: str(line["sex"])) for sql in (asked, counted))
+    for total, count in zip(totals, counts, strict=True):
+        assert (total["n"], total["n_se"]) == pytest.approx((count["n"], count["n_se"]))
+        assert total["s_low"] < total["s"] < total["s_high"]

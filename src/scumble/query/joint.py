@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scumble.core.channel import IndistinguishableValues
 from scumble.core.channel_base import BaseChannel
 from scumble.query.cells import Cells
+from scumble.query.compile import Question
 from scumble.query.joined import alike, together
 from scumble.query.model import Window
 from scumble.query.stratum import Stratum
@@ -114,12 +115,15 @@ def _pair(
 
 def weigh(part: Stratum, table: Tensor) -> Tensor:
     """The weights of a table over the cells."""
-    axes, atoms = part.question.others, part.question.conditions.public_atoms
-    shape = (*(axis.count for axis in axes), *(3,) * len(atoms), table.shape[-1])
     try:
-        return part.rest_weights(np.broadcast_to(table, shape))
+        return part.rest_weights(np.broadcast_to(table, (*true_cells(part.question), table.shape[-1])))
     except IndistinguishableValues as error:
         raise IndistinguishableValues(error.values, part.lost()) from None
+
+
+def true_cells(question: Question) -> tuple[int, ...]:
+    """The shape of the true cells; that of the published ones is another where codes are published."""
+    return (*(axis.count for axis in question.others), *(3,) * len(question.conditions.public_atoms))
 
 
 def over(part: Stratum, weights: Tensor, name: str, order: int = 1, *, sampled: bool = False) -> Tensor:

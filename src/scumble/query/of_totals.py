@@ -16,7 +16,7 @@ from scumble.query.cells import Cells
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.intervals import of_average, of_sum
-from scumble.query.joint import Joint, Linear, counted, joint, strata, windowed
+from scumble.query.joint import Joint, Linear, counted, joint, strata, true_cells, windowed
 from scumble.query.model import Aggregate, Group, Query, Window
 from scumble.query.moments import Moments, Ratio
 from scumble.query.on_domains import hidden
@@ -82,6 +82,8 @@ class Asked:
         if total.aggregate.kind not in LINEAR:
             return self._of_order(total, z)
         top, rows = (Moments(found.values[i], found.covariance[i, i]) for i in (2 * place, 2 * place + 1))
+        if exact:  # rows are counted in whole numbers; weights over codes leave a rest of 1e-12
+            rows = Moments(np.rint(rows.value), rows.variance)
         if total.aggregate.kind == "avg":
             return of_average(name, Ratio(top, rows, found.covariance[2 * place, 2 * place + 1]), exact, z)
         terms, moments = (total.present, rows) if total.aggregate.kind == "count" else (total.number, top)
@@ -127,9 +129,8 @@ class Asked:
         if len(parts) > 1 or keys.shape[1] > 1 or self.totals.question.published.weighted:
             return moments
         (part,) = parts
-        k, u = covariances(
-            np.broadcast_to(table * self.totals.truth, self.cells.rest), part.rest_weights, part.rest_expectation
-        )
+        truth = np.broadcast_to(table * self.totals.truth, true_cells(self.totals.question))
+        k, u = covariances(truth, part.rest_weights, part.rest_expectation)
         sums = self.cells.gather(part.rest_weights(k), self.cells.numbers("n")).reshape(moments.value.shape)
         return moments.leaning(steepness(sums, moments.variance, k, u))
 
@@ -179,9 +180,11 @@ class Asked:
         """Published rows that look as if they belonged to a line."""
         some = np.arange(self.totals.lines[1].shape[1])
         tables = Linear({ONE: np.ones((1,) * self.totals.grid.rank)}).table(self.totals, some)
-        parts = strata(self.totals, self.cells)
-        shape = (*self.cells.rest, len(some))
-        found = [counted(part, np.broadcast_to(tables["n"], shape)) for part in parts]
+        shape = (*true_cells(self.totals.question), len(some))
+        found = [
+            counted(part, part.looks(np.broadcast_to(tables["n"], shape).astype(np.float64)))
+            for part in strata(self.totals, self.cells)
+        ]
         return np.asarray(np.sum(found, axis=0)).reshape(-1)
 
 
