@@ -25,6 +25,10 @@ def openly(table: Any, how: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments, with all columns public that they do not name; a spec has its roles already."""
     if "public" in how or "rest" in how or (isinstance(table, str | Path) and Path(table).suffix == ".toml"):
         return dict(how)
+    if (
+        "sensitive" in how and how["sensitive"] and "determined" not in how
+    ):  # made-up columns are often functions of others
+        how = {**how, "determined": how["sensitive"]}
     return {"public": others(table, how), **how}
 
 

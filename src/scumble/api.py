@@ -49,6 +49,7 @@ def publish(
     person: str | None = None,
     rows_per_person: int | str | None = None,
     persons: str | None = None,
+    determined: str | Sequence[str] = (),
     fresh: Any = None,
     ledger: str | Path | None = None,
     again: bool = False,
@@ -79,6 +80,7 @@ def publish(
     person      the column that says whose row it is: rows of a person are counted by it, and it is not published
     rows_per_person  publish so many rows of a person at most, drawn by coins; "all" accepts that little may be left of the promise to a person
     persons     "one row each": your word that each person is one row, where no column shows it
+    determined  sensitive columns that public ones determine, which is refused unless it is accepted here
     fresh       with a key, for values that change: the response by key is memoised, and published as it is with this probability, else
                 replaced anew; the privacy target is then that of all releases together
     ledger      the file that says what was published of whom; beside the key file when absent, and never in a release
@@ -112,6 +114,7 @@ def publish(
         person=person,
         rows_per_person=rows_per_person,
         persons=persons,
+        determined=determined,
         fresh=fresh,
     )
     source, spec = choose(table, how)

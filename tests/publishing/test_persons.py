@@ -91,7 +91,7 @@ def test_each_row_of_a_person_is_drawn_alike() -> None:
     table = pa.table(
         {"pid": np.repeat(np.arange(2000), 4), "place": np.tile(np.arange(4), 2000), "d": ["a", "b"] * 4000}
     )
-    release = scumble.publish(table, **HOW, person="pid", rows_per_person=1, seed=5)
+    release = scumble.publish(table, **HOW, person="pid", rows_per_person=1, seed=5, determined="d")
     seen = np.bincount(release.table().column("place").to_numpy(), minlength=4)
     assert seen.sum() == 2000
     assert ((seen - 500) ** 2 / 500).sum() < 30.66

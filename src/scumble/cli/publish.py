@@ -81,6 +81,9 @@ def command(
         str | None,
         typer.Option(help="How many rows of a person are published, drawn by coins; all: accept what is left then."),
     ] = None,
+    determined: Annotated[
+        list[str] | None, typer.Option(help="A sensitive column that public ones determine: accept that.")
+    ] = None,
     persons: Annotated[
         str | None, typer.Option(help="'one row each': your word, where no column says whose row it is.")
     ] = None,
@@ -140,6 +143,7 @@ def command(
         person=person,
         rows_per_person=whole_or_word(rows_per_person),
         persons=persons,
+        determined=listed(determined),
         fresh=fresh,
     )
     source, spec = choose(table, how)

@@ -33,6 +33,7 @@ from scumble.privacy.reconstructability import condition_number, rows_needed
 from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
 from scumble.publishing.assumed_target import assumed
+from scumble.publishing.dependence import Dependence, dependence_of
 from scumble.publishing.expected_rows import Rows, reaches
 from scumble.publishing.persons import Persons, demand_left, persons_of
 from scumble.publishing.publish import profile, value_counts
@@ -92,6 +93,8 @@ class Forecast(Shown):
     """Each question with the truth, the standard error and interval that an answer will have, and what to know of it."""
     persons: Persons
     """Whose rows they are."""
+    dependence: Sequence[Dependence] = ()
+    """What public columns tell of sensitive ones."""
 
     def card(self) -> Card:
         """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
@@ -134,7 +137,8 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
         for name, n in counts.items()
     ]
     condition = max(condition_number(list(channels.values())) for channels in plan.channels)
-    return Forecast(plan, raw.num_rows, outlooks, condition, answers, persons)
+    dependence = dependence_of(table, spec, profiled.domains)
+    return Forecast(plan, raw.num_rows, outlooks, condition, answers, persons, dependence)
 
 
 def _to_persons(plan: Plan, persons: Persons, spec: Spec) -> Plan:

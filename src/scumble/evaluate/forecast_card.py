@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from scumble.core.display import Card, Grid, Note, Part
 from scumble.core.parameters import plain
+from scumble.publishing.preview import told_by_public
 from scumble.query.estimates import Estimates
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ def card(forecast: "Forecast") -> Card:
     """The guarantees to come, what an attacker's guess becomes, and the error that each answer will have."""
     parts: list[Part] = [part for part in forecast.plan.card().parts if isinstance(part, Note)]
     parts.append(Note(f"persons: {forecast.persons.words}"))
+    parts += told_by_public(forecast.dependence)
+    parts += [
+        Note(f"warning: publishing will be refused: {error}", "strong") for error in [_refusal(forecast)] if error
+    ]
     parts += _outlooks(forecast) if forecast.outlooks else [Note(text) for text in forecast.plan.remarks]
     for sql, answer in forecast.answers:
         parts += [Note(sql, "heading"), _errors(answer)]
@@ -33,6 +38,12 @@ def card(forecast: "Forecast") -> Card:
             parts.append(Note(f"({len(answer) - MOST} more rows)", "faint"))
         parts += [Note(f"note: {note}", "faint") for note in answer.notes]
     return Card(f"{forecast.rows:,} rows, mechanism {forecast.plan.mechanism}; nothing is written", parts)
+
+
+def _refusal(forecast: "Forecast") -> str:
+    """The columns that are determined, which publishing refuses unless the spec accepts it."""
+    names = [one.column for one in forecast.dependence if one.determined]
+    return f"public columns determine {', '.join(names)}, unless the spec accepts it" if names else ""
 
 
 def _outlooks(forecast: "Forecast") -> list[Part]:

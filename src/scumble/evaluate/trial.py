@@ -61,7 +61,10 @@ class Bench:
 
 def _done(spec: Spec, steps: Mapping[str, Steps]) -> dict[str, object]:
     left = {name: steps[name].how if name in steps else None for name in spec.published}
-    return {name: spec.columns[name].model_copy(update={"coarsen": how}) for name, how in left.items()}
+    return {
+        name: spec.columns[name].model_copy(update={"coarsen": how, "determined": "accepted"})
+        for name, how in left.items()
+    }
 
 
 def _inside(table: pa.Table, steps: Mapping[str, Steps]) -> pa.Table:

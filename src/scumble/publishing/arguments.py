@@ -41,6 +41,7 @@ class Arguments:
     person: str | None = None
     rows_per_person: int | str | None = None
     persons: str | None = None
+    determined: Names = ()
     fresh: Any = None
 
     @classmethod
@@ -79,7 +80,16 @@ def choose(table: Any, how: Arguments) -> tuple[Source, Spec]:
         raise ParameterError(REST.format(how.rest))
     written = isinstance(table, str | Path) and Path(table).suffix == ".toml"
     source, spec = _written(table, how) if written else _spelled(table, how)
-    return source, decided(spec, source)
+    return source, decided(_accepted(spec, names(how.determined)), source)
+
+
+def _accepted(spec: Spec, determined: list[str]) -> Spec:
+    """The spec with sensitive columns of which it is accepted that public ones determine them."""
+    for name in determined:
+        if name not in spec.sensitive:
+            raise SchemaError(f"determined names {name!r}, which is not sensitive{did_you_mean(name, spec.sensitive)}")
+    accepted = {name: spec.columns[name].model_copy(update={"determined": "accepted"}) for name in determined}
+    return spec.model_copy(update={"columns": spec.columns | accepted})
 
 
 def _written(path: str | Path, how: Arguments) -> tuple[Source, Spec]:

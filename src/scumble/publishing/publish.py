@@ -26,10 +26,11 @@ from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.publishing.account import NO_LEDGER, NONE, Wanted, account, ledger_of
 from scumble.publishing.demands import demand_declared, demanded
+from scumble.publishing.dependence import demand_independent, dependence_of
 from scumble.publishing.encode import used_places
 from scumble.publishing.keyed import KeyedCoins
 from scumble.publishing.persons import demand_left, persons_of
-from scumble.publishing.preview import Preview, Show
+from scumble.publishing.preview import Preview, Show, unseen
 from scumble.publishing.roles import decided
 from scumble.publishing.row_pipeline import CoinSource, Job
 from scumble.publishing.rows import keyed_coins
@@ -113,7 +114,7 @@ def publish_table(
     overwrite: bool = False,
     progress: Progress | None = None,
     durable: bool = True,
-    show: Show = lambda preview: None,
+    show: Show = unseen,
     wanted: Wanted = NO_LEDGER,
 ) -> Plan:
     """Publishes a table into the folder `out` and returns the plan that it followed; `durable` if it is to outlive the machine's next fall.
@@ -148,13 +149,16 @@ def _publish(
             table = persons.table
             counts = profile(table, spec)
             demand_declared(counts, coin_source)
+            open_ = show is not unseen or any(spec.columns[name].determined is None for name in spec.sensitive)
+            dependence = dependence_of(table, spec, counts.domains) if open_ else []
+            demand_independent(spec, dependence)
             plan = planned(chosen, counts, spec)
             demand_left(persons, spec, plan.terms)
             terms = under_key(plan.terms, plan.strata) if coin_source.by_key else plan.terms
             terms = under_persons(terms, persons.record)
             keyed = keyed_coins(plan, counts, spec, coin_source)
             book = ledger and account(ledger, wanted, table, plan, terms, coin_source, keyed, out)
-            show(Preview(spec, persons, book.lines if book else [NONE]))
+            show(Preview(spec, persons, book.lines if book else [NONE], dependence))
             job = Job(table, spec, counts, plan, coin_source, folder, progress or (lambda done, of: None))
             manifest = _write(job, chosen, persons.record, terms, _randomness(coin_source, keyed))
             if book:

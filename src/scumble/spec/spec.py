@@ -164,6 +164,9 @@ class ColumnSpec(Model):
         False, description="the domain was, or is to be, taken from the data; the manifest will say so"
     )
     privacy: Target | None = Field(None, description="a target of this column's own")
+    determined: Literal["accepted"] | None = Field(
+        None, description="that public columns tell this one exactly is known, and accepted"
+    )
     attribute: str | None = Field(
         None, description="what coins by key belong to, whatever the column is called; its name when absent"
     )
