@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scumble.core.entropy import Entropy
-from scumble.core.errors import ParameterError, SchemaError, did_you_mean
+from scumble.core.errors import ParameterError, SchemaError, TableError, did_you_mean
 from scumble.core.progress import Progress
 from scumble.release.release import Release, open_release, release_in
 from scumble.sources.source import Source
@@ -200,6 +200,11 @@ def init(
     """
     from scumble.spec.first_spec import write_spec
 
+    if not isinstance(table, str | Path):
+        raise TableError(
+            f"a spec names its table by a path, and {type(table).__name__} has none; write it to a file first (to_parquet), "
+            "or name its columns in publish: sensitive=, public=, drop="
+        )
     listed = [text] if isinstance(text, str) else list(text)
     path, _ = write_spec(table, None if out is None else Path(out), listed, overwrite=overwrite)
     return path

@@ -257,6 +257,7 @@ def by_visit(rows: list[tuple[str, int, str]]) -> dict[tuple[str, int], str]:
         key=KEY,
         id="person",
         occurrence="visit",
+        determined="value",  # by who: that is how coins are told apart here
         seed=1,
     )
     return {(row["who"], row["visit"]): row["value"] for row in release.table().to_pylist()}

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import scumble
 from scumble.cli import app
-from scumble.core.errors import ParameterError, SchemaError, UndecidedColumns
+from scumble.core.errors import ParameterError, SchemaError, TableError, UndecidedColumns
 from scumble.evaluate import compare
 from scumble.publishing import roles
 from scumble.publishing.arguments import Arguments, choose
@@ -25,7 +25,13 @@ from scumble.spec.looks.seen import Seen
 from scumble.spec.spec import Spec, read_spec
 from scumble.spec.suggest import spec_text, suggestions
 
-HOW: dict[str, Any] = {"sensitive": "ill", "domains": {"ill": ["a", "b"]}, "retain": 0.5, "seed": 1}
+HOW: dict[str, Any] = {
+    "sensitive": "ill",
+    "determined": "ill",
+    "domains": {"ill": ["a", "b"]},
+    "retain": 0.5,
+    "seed": 1,
+}
 
 
 @pytest.fixture
@@ -262,3 +268,23 @@ def test_a_stream_that_runs_once_is_not_spent_by_a_refusal(small: pa.Table) -> N
     with pytest.raises(UndecidedColumns, match="'notes_1' looks like free text; of type string"):
         scumble.publish(stream, public="sex", **HOW)
     assert scumble.publish(stream, public="sex", drop="notes_*", **HOW).manifest.rows == 100
+
+
+@pytest.mark.parametrize("command", ["plan", "compare", "advise"])
+def test_rest_is_an_option_wherever_a_spec_is_read(command: str, tmp_path: Path) -> None:
+    table = pa.table({"note": ["x", "y"] * 30, "sex": ["m", "f"] * 30, "d": ["a", "b", "b"] * 20})
+    pyarrow.csv.write_csv(table, tmp_path / "t.csv")
+    roles = '[columns.sex]\nrole = "public"\n[columns.d]\nrole = "sensitive"\nvalues = ["a", "b"]\n'
+    (tmp_path / "t.toml").write_text(f'table = "t.csv"\n[privacy]\ngamma = 3\n{roles}')
+    more = {"compare": ["--mechanism", "uniform", "--repetitions", "2", "--size", "3", "--processes", "1"]}
+    more["advise"] = ["--posterior", "0.9", "--repetitions", "0", "--mechanism", "uniform"]
+    words = [command, str(tmp_path / "t.toml"), *more.get(command, [])]
+    refused, done = (CliRunner().invoke(app, [*words, *rest]) for rest in ([], ["--rest", "drop"]))
+    assert isinstance(refused.exception, UndecidedColumns)
+    assert done.exit_code == 0, done.output
+    assert isinstance(CliRunner().invoke(app, [*words, "--rest", "public"]).exception, ParameterError)
+
+
+def test_init_of_a_frame_says_what_to_do() -> None:
+    with pytest.raises(TableError, match=r"write it to a file first.*sensitive=, public=, drop="):
+        scumble.init(pa.table({"a": [1]}))  # type: ignore[arg-type]

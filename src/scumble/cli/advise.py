@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from scumble.cli.output import Format, console, print_card, print_json
+from scumble.cli.output import Format, console, print_card, print_json, spec_with_rest
 
 
 def command(
@@ -27,6 +27,9 @@ def command(
         bool, typer.Option("--absolute", help="Errors are in units of the answer, not shares of the truth.")
     ] = False,
     mechanism: Annotated[list[str] | None, typer.Option(help="A mechanism to choose from; several times.")] = None,
+    rest: Annotated[
+        str | None, typer.Option(help="drop: leave out the columns that have no role; without it they are refused.")
+    ] = None,
     repetitions: Annotated[
         int, typer.Option(help="How often the advised spec is published to check the promise; 0 leaves it out.", min=0)
     ] = 20,
@@ -47,7 +50,7 @@ def command(
         demand_file(out, overwrite, [spec])
     with progress_bar("checking the promise") as progress:
         advice = advise(
-            spec,
+            spec_with_rest(spec, rest),
             error=error,
             posterior=posterior,
             questions=question or (),

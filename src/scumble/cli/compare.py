@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from scumble.cli.output import Format, print_card, print_json
+from scumble.cli.output import Format, print_card, print_json, spec_with_rest
 
 
 def command(
@@ -25,6 +25,9 @@ def command(
     ] = None,
     size: Annotated[int, typer.Option(help="How many random counts are asked.", min=1)] = 200,
     floor: Annotated[str, typer.Option(help="The least share of the rows that a random count may have.")] = "0.001",
+    rest: Annotated[
+        str | None, typer.Option(help="drop: leave out the columns that have no role; without it they are refused.")
+    ] = None,
     repetitions: Annotated[int, typer.Option(help="How often each is published.", min=1)] = 20,
     processes: Annotated[
         int | None, typer.Option(help="How many processes work; one for each processor when absent.", min=1)
@@ -44,7 +47,7 @@ def command(
 
     if out is not None:
         demand_file(out, overwrite, [spec])
-    subject = SpecifiedTable.of(spec)
+    subject = SpecifiedTable.of(spec_with_rest(spec, rest))
     workload = (
         Workload.sql(question)
         if question

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -16,6 +16,9 @@ from scumble.cli.progress import progress_bar as progress_bar
 from scumble.core.atomic import in_place
 from scumble.core.display import Card, Grid, Note, cell, plain
 from scumble.core.failure import flush, leave, say, sentence
+
+if TYPE_CHECKING:
+    from scumble.spec.spec import Spec
 
 TABLES = (
     ".csv, .parquet, a folder of .parquet, .jsonl, .xlsx, .dta, .sav, or the URL of a table in PostgreSQL or SQLite"
@@ -51,6 +54,17 @@ def listed(names: list[str] | None) -> list[str]:
 def whole_or_word(given: str | None) -> int | str | None:
     """A whole number where it is one, else the word."""
     return int(given) if given is not None and given.isdecimal() else given
+
+
+def spec_with_rest(path: Path, rest: str | None) -> "Spec":
+    """The spec in a file, with what becomes of columns that have no role."""
+    from scumble.core.errors import ParameterError
+    from scumble.spec.spec import REST, read_spec
+
+    if rest not in (None, "drop"):
+        raise ParameterError(REST.format(rest))
+    spec = read_spec(path)
+    return spec if rest is None else spec.model_copy(update={"rest": rest})
 
 
 def print_json(result: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.output import Format, console, print_card, print_json
+from scumble.cli.output import Format, console, print_card, print_json, spec_with_rest
 from scumble.cli.progress import progress_bar
 from scumble.core.errors import ParameterError
 
@@ -16,6 +16,9 @@ def command(
         list[str] | None, typer.Argument(help="Questions: SELECT ... FROM release ...", show_default=False)
     ] = None,
     file: Annotated[Path | None, typer.Option(help="A file with questions, one a line.")] = None,
+    rest: Annotated[
+        str | None, typer.Option(help="drop: leave out the columns that have no role; without it they are refused.")
+    ] = None,
     level: Annotated[str, typer.Option(help="How often an interval shall hold the truth.")] = "0.95",
     breach: Annotated[
         str | None, typer.Option(help="S,RHO1,RHO2: also print the largest retention without such a breach.")
@@ -25,9 +28,8 @@ def command(
     """Show the guarantees that a spec gives, what an attacker's guess becomes, and the standard error that each answer will have."""
     from scumble.evaluate.forecast import forecast
     from scumble.sources.source import read_source
-    from scumble.spec.spec import read_spec
 
-    given = read_spec(spec)
+    given = spec_with_rest(spec, rest)
     asked = [*(questions or ()), *(_lines(file) if file else ())]
     with progress_bar("planning"):
         outlook = forecast(read_source(given), given, asked, level)

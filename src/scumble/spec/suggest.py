@@ -105,7 +105,8 @@ def _lines(table_name: str, suggested: list[Suggestion], text: Collection[str]) 
     yield "# Roles: identifier and dropped (left out), public (published as it is), sensitive (perturbed)."
     yield '# "?" is not decided: nothing is published before each column has a role. rest = "drop" here leaves such columns out.'
     yield f"table = {json.dumps(table_name, ensure_ascii=False)}"
-    yield f'mechanism = "{DEFAULT}"\n'
+    yield f'mechanism = "{DEFAULT}"'
+    yield from _persons(suggested)
     yield "[privacy]"
     yield "# What an attacker believed of a person with probability at most rho1 is, after seeing the row, believed with at most rho2."
     yield "# Instead: gamma = 4.5, or epsilon = 1.5, or retain = 0.1 (the probability that a value is kept)."
@@ -122,6 +123,18 @@ def _lines(table_name: str, suggested: list[Suggestion], text: Collection[str]) 
         if column.seen.name in text:
             yield "text = true"
         yield from _domain(column.seen) if column.role == "sensitive" else steps
+
+
+def _persons(suggested: list[Suggestion]) -> Iterator[str]:
+    """The column that persons are counted by: of the identifiers the one whose values have the most rows; else a question."""
+    identifiers = [column.seen for column in suggested if column.role == "identifier"]
+    yield "# Whose row is it? A person with several rows is promised less: rows_per_person = 1 takes one of each, drawn by coins."
+    if identifiers:
+        most = min(identifiers, key=lambda seen: seen.share)
+        yield f"person = {json.dumps(most.name, ensure_ascii=False)}\n"
+        return
+    yield '# No column says it. If each person is one row, say: persons = "one row each"'
+    yield "# If not, or while nobody knows, every guarantee is printed with this question.\n"
 
 
 BECOMES: dict[str, str] = {

@@ -53,7 +53,7 @@ def look(seen: Seen) -> Look:
     if named in TRACES:
         return Look("trace", named)
     if names_person(seen.name):
-        return Look("person", "something that names a person")
+        return Look("unknown", SHORT_CODE) if _short_code(seen) else Look("person", "something that names a person")
     by_values = _by_values(seen)
     if named == WRITTEN:
         return Look("text", WRITTEN)
@@ -62,6 +62,14 @@ def look(seen: Seen) -> Look:
     if by_values is not None:
         return by_values
     return Look("ordinary", "an ordinary attribute") if ordinary(seen.name) and _few(seen) else _by_number(seen)
+
+
+SHORT_CODE = "a short list of codes, whatever its name says"
+
+
+def _short_code(seen: Seen) -> bool:
+    """Whether few whole numbers stand in many rows: an admission_type_id is no person."""
+    return pa.types.is_integer(seen.kind) and len(seen.values) <= ORDINARY and seen.rows >= 20 * len(seen.values)
 
 
 def _by_values(seen: Seen) -> Look | None:
