@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from scumble.core.arrow_types import is_number
 from scumble.core.domain import Domain
+from scumble.core.entropy import Entropy
 from scumble.core.errors import SchemaError
 from scumble.mechanisms import find_mechanism
 from scumble.publishing.encode import PublicColumn
@@ -83,9 +84,12 @@ def dependence_of(table: Source, spec: Spec, domains: Mapping[str, Domain]) -> l
 
 def _sample(table: Source, spec: Spec, domains: Mapping[str, Domain], names: Sequence[str]) -> dict[str, pa.Array]:
     """Rows as they will be published, before their coins, chosen alike among those that are read; no coin of the release has a part in that."""
-    lots, columns = np.random.default_rng(0), {n: PublicColumn(n, spec.columns[n]) for n in names if n not in domains}
+    lots, columns = (
+        Entropy.seeded(0).stream("dependence"),
+        {n: PublicColumn(n, spec.columns[n]) for n in names if n not in domains},
+    )
     kept: pa.Table | None = None
-    drawn, read = np.empty(0), 0
+    drawn, read = np.empty(0, np.uint32), 0
     for batch in table.batches(names):
         arrays = [
             pa.array(domains[n].encode(batch.column(n), n)) if n in domains else columns[n].plain(batch.column(n))
@@ -93,7 +97,7 @@ def _sample(table: Source, spec: Spec, domains: Mapping[str, Domain], names: Seq
         ]
         part = pa.table(arrays, names=list(names))
         kept = part if kept is None else pa.concat_tables([kept, part])
-        drawn, read = np.concatenate([drawn, lots.random(len(part))]), read + len(part)
+        drawn, read = np.concatenate([drawn, lots.integers(len(part), 32)]), read + len(part)
         if len(drawn) > SAMPLE:
             lowest = np.argpartition(drawn, SAMPLE)[:SAMPLE]
             kept, drawn = kept.take(pa.array(lowest)), drawn[lowest]
