@@ -1,13 +1,23 @@
 """scumble query: SQL in, estimates with intervals out."""
 
 import sys
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from scumble.cli.output import Format, print_card, print_json
+from scumble.cli.output import print_card, print_json
 from scumble.cli.progress import progress_bar
 from scumble.core.errors import ParameterError
+
+
+class Shape(StrEnum):
+    """How an answer is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
 
 
 def command(
@@ -32,10 +42,15 @@ def command(
             show_default=False,
         ),
     ] = None,
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="Intervals of all lines that hold together.")
+    ] = False,
     timeout: Annotated[
         str | None, typer.Option(help="The seconds that the question may take; 600 when absent.", show_default=False)
     ] = None,
-    format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
+    format: Annotated[
+        Shape, typer.Option(help="text for people, json or csv for programs, markdown for documents.")
+    ] = Shape.TEXT,
 ) -> None:
     """Ask a release a question: counts, sums, averages, shares, deviations, quantiles, by any groups."""
     from scumble.api import open
@@ -45,13 +60,18 @@ def command(
         raise ParameterError('a question has two parts: scumble query NAME.release "SELECT ... FROM release ..."')
     with progress_bar("asking"):
         release = open(*paths, on=on)
-        answer = release.query(sql, level=level, method=method, tables=_tables(table), timeout=timeout)
-    if format is Format.JSON:
-        print_json(answer.to_list())
-        for note in answer.notes:
-            print(f"note: {note}", file=sys.stderr)
-    else:
+        answer = release.query(
+            sql, level=level, method=method, tables=_tables(table), simultaneous=simultaneous, timeout=timeout
+        )
+    if format is Shape.TEXT:
         print_card(answer.card())
+        return
+    if format is Shape.JSON:
+        print_json(answer.to_list())
+    else:
+        print(answer.to_csv() if format is Shape.CSV else answer.to_markdown(), end="")
+    for note in answer.notes:
+        print(f"note: {note}", file=sys.stderr)
 
 
 def _tables(options: list[str] | None) -> dict[str, str]:

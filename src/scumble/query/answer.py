@@ -79,7 +79,7 @@ def answer(question: Question, whole: Whole, level: float, method: str = "unbias
         shown_estimates = lines.take(shown).estimates
         return [*_notes(question, whole, possible[shown], shown_estimates), *how, *_unbounded(shown_estimates)]
 
-    return Answer(lines, notes)
+    return Answer(lines, notes, at=lambda other: answer(question, whole, other, method))
 
 
 def _no_groups(question: Question, whole: Whole, level: float, method: str) -> Answer:

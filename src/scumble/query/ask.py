@@ -14,7 +14,8 @@ from scumble.query.code_lists import Tables
 from scumble.query.estimates import Estimates
 from scumble.query.model import BESIDE, Query, Window
 from scumble.query.parse import parse_all
-from scumble.query.rewrites import Recoding, rewritten
+from scumble.query.ranked import at_level, chosen_by_estimates, note_of
+from scumble.query.rewrites import Recoding, Rewritten, rewritten
 from scumble.query.rounding import hull
 from scumble.query.stacked import groupings, stacked
 
@@ -30,6 +31,8 @@ class Answer:
     notes: Callable[[Lines], list[str]] = lambda shown: []
     covariance: Callable[[Sequence[Window]], npt.NDArray[np.float64]] | None = None
     """That of all aggregates with each other, and then of sums of them over lines, for every line; None where it is not known."""
+    at: "Callable[[float], Answer] | None" = None
+    """The same at another level, without asking the table again; None where intervals are so many standard errors wide."""
 
 
 def ask(
@@ -40,6 +43,7 @@ def ask(
     beside: Sequence[str] = BESIDE,
     name: str = TABLE,
     tables: Tables | None = None,
+    simultaneous: bool = False,
 ) -> Estimates:
     """The answer to a question.
 
@@ -49,24 +53,43 @@ def ask(
     beside    what the names of the columns that an answer has beside each aggregate end in
     name      what the published table is called besides `release`
     tables    code lists that it may be joined with
+    simultaneous   whether the intervals of all lines are to hold together
     """
     queries, ends = parse_all(sql, columns, beside, name, tables)
     if ends is None and queries[0].sets is None:
-        return _answered(queries[0], recoding, answer)
+        return _answered(queries[0], recoding, answer, simultaneous)
     apart = [part for query in queries for part in groupings(query)]
-    whole = stacked(
-        [_answered(replace(query, order=(), limit=None, offset=0), recoding, answer) for query in apart], queries[0]
-    )
+    whole = stacked([_answered(_unordered(query), recoding, answer, simultaneous) for query in apart], queries[0])
     order, limit, offset = ends or (queries[0].order, queries[0].limit, queries[0].offset)
     return whole.take(_shown(whole, replace(queries[0], order=order, limit=limit, offset=offset)))
 
 
-def _answered(query: Query, recoding: Recoding, answer: Callable[[Query], Answer]) -> Estimates:
-    """The answer to one SELECT."""
+def _unordered(query: Query) -> Query:
+    return replace(query, order=(), limit=None, offset=0)
+
+
+def _answered(
+    query: Query, recoding: Recoding, answer: Callable[[Query], Answer], simultaneous: bool = False
+) -> Estimates:
+    """The answer to one SELECT; where lines are chosen by their estimates, its intervals hold for all that were chosen from."""
     asked = rewritten(query, recoding)
-    form = answer(asked.query)
-    others = [asked.undo(answer(variant).estimates) for variant in asked.variants]
+    forms = [answer(asked.query), *(answer(variant) for variant in asked.variants)]
+    level = forms[0].estimates.level
+    lines, count = _lines(query, asked, forms)
+    chosen = chosen_by_estimates(query, lines, count)
+    if count < 2 or not (simultaneous or chosen) or all(e.exact for e in lines.estimates):
+        return lines
+    wider = 1 - (1 - level) / count
+    lines, _ = _lines(query, asked, [at_level(form, wider) for form in forms])
+    note = note_of(chosen, count, level, wider)
+    return Estimates(lines.columns, lines.groups, lines.estimates, level, [*lines.notes, note])
+
+
+def _lines(query: Query, asked: Rewritten, forms: Sequence[Answer]) -> tuple[Estimates, int]:
+    """The lines that are shown, and from how many they were chosen."""
+    form, others = forms[0], [asked.undo(other.estimates) for other in forms[1:]]
     whole, notes = hull(asked.undo(form.estimates), others), list(asked.notes)
+    count = len(whole)
     if query.derived is not None:
         from scumble.query.derive import derive, without_hidden
         from scumble.query.lines import kept
@@ -78,7 +101,8 @@ def _answered(query: Query, recoding: Recoding, answer: Callable[[Query], Answer
     else:
         shown = _shown(form.estimates, query)
     lines = whole.take(shown)
-    return Estimates(lines.columns, lines.groups, lines.estimates, lines.level, [*notes, *form.notes(shown)])
+    found = [*notes, *form.notes(shown)]
+    return Estimates(lines.columns, lines.groups, lines.estimates, lines.level, found), count
 
 
 def demand_text(sql: object) -> None:

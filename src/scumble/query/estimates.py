@@ -1,15 +1,18 @@
 """Answers: never a bare number, always value, standard error, interval and method."""
 
+import csv
+import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.core.display import Card, Grid, Note, Shown, Whisker
+from scumble.core.display import Card, Grid, Note, Shown, Whisker, cell
 from scumble.core.errors import did_you_mean
 
 Numbers = npt.NDArray[np.float64]
@@ -128,6 +131,30 @@ class Estimates(Shown):
         from scumble.core.extras import need
 
         return need("polars").from_arrow(self.to_arrow())
+
+    def to_csv(self) -> str:
+        """Lines of comma-separated values, with the names first; what cannot be said is empty."""
+        out = io.StringIO()
+        lines = csv.DictWriter(out, self.to_arrow().column_names, lineterminator="\n")
+        lines.writeheader()
+        lines.writerows(self.to_list())
+        return out.getvalue()
+
+    def to_markdown(self) -> str:
+        """A table for documents, value and interval side by side, with the notes below it."""
+        grid = self.grid(len(self))
+        sides = [":--" if place in grid.left else "--:" for place in range(len(grid.headings))]
+        rows = [grid.headings, sides, *grid.rows]
+        table = ["| " + " | ".join(cell(text).replace("|", "\\|") for text in row) + " |" for row in rows]
+        return "\n".join([*table, "", *(f"{line}  " for line in self.footer(len(self)))]).rstrip() + "\n"
+
+    def to_excel(self, path: str | Path) -> None:
+        """A sheet of an Excel file (needs pandas and openpyxl)."""
+        from scumble.core.extras import need
+
+        need("pandas")
+        need("openpyxl")
+        self.to_pandas().to_excel(path, index=False)
 
     def to_list(self) -> list[dict[str, Any]]:
         """A list of one dictionary for each row."""

@@ -1,7 +1,7 @@
 """The answer of published rows to a question about totals: any value, any group, each aggregate with its interval and all with their covariances."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -71,7 +71,7 @@ class Asked:
         estimates = [self._estimate(place, total, found, z) for place, total in enumerate(self.totals.totals)]
         names = [output.name for output in query.outputs]
         lines = Estimates(names, self._groups(), estimates, self.level, [])
-        return Answer(lines, self._notes, self._covariance)
+        return Answer(lines, self._notes, self._covariance, lambda level: replace(self, level=level).answer())
 
     def _sums(self) -> list[Linear]:
         """Of each aggregate the sum of its value, and of the rows that have one."""

@@ -101,14 +101,16 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
     sums = tuples.sums(keys_of(query), where, list(places))
     spans = [possible(a, tuples, where, counted.declared, ends) for a in query.aggregates]
-    known = _known(counted, counting, share)
-    estimates = [
-        estimate(a, _sums_of(sums, value, places[value]), span, known)
-        for a, value, span in zip(query.aggregates, values, spans, strict=True)
-    ]
-    names = [output.name for output in query.outputs]
-    notes = [*_notes(counted, tables, counting), *_boundless(query, spans, known, counted)]
-    return Answer(Estimates(names, line_columns(query, sums), estimates, share, []), lambda shown: notes)
+    names, groups = [output.name for output in query.outputs], line_columns(query, sums)
+
+    def at(level: float) -> Answer:
+        known = _known(counted, counting, level)
+        asked = zip(query.aggregates, values, spans, strict=True)
+        estimates = [estimate(a, _sums_of(sums, value, places[value]), span, known) for a, value, span in asked]
+        notes = [*_notes(counted, tables, counting), *_boundless(query, spans, known, counted)]
+        return Answer(Estimates(names, groups, estimates, level, []), lambda shown: notes, at=at)
+
+    return at(share)
 
 
 def _demand_sums(query: Query) -> None:
