@@ -7,7 +7,7 @@ DEMO := .venv/.demo
 TEST := .venv/.test
 BENCH := .venv/.bench
 
-.PHONY: demo quick test check fuzz bench faults notebooks clean
+.PHONY: demo quick test check bounds fuzz bench faults notebooks clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -24,6 +24,12 @@ check: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+bounds: $(TEST)  ## the lowest versions that pyproject.toml allows install together, on every Python
+	for version in 3.11 3.12 3.13 3.14; do \
+	  $(BIN)/uv pip compile -q --resolution lowest-direct --only-binary :all: --extra all --extra test --extra reproduce \
+	    --python-version $$version pyproject.toml -o .venv/lowest-$$version.txt || exit 1; \
+	done
 
 fuzz: $(TEST)  ## 10,000 random tables, specs, flags and questions: no traceback, hang or wrong answer
 	PYTHONPATH=tests $(BIN)/python -m fuzz 10000

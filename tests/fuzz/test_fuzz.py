@@ -4,7 +4,7 @@ import warnings
 from collections import Counter
 
 import pytest
-from fuzz.asked import demand_same, release
+from fuzz.asked import compared, demand_same, release
 from fuzz.kinds import KINDS, FailedCase, run
 
 CHUNKS = 5
@@ -40,6 +40,18 @@ def test_a_wrong_answer_is_found() -> None:
     for wrong in ([(truth[0][0], truth[0][1] + 1), *truth[1:]], truth[1:]):
         with pytest.raises(AssertionError):
             demand_same(sql, answer, wrong)
+
+
+FAILED_ONCE = [
+    "SELECT COUNT(age) AS a0, ('dayofweek', day) AS g0 FROM release GROUP BY g0",
+    "SELECT age AS g0, STDDEV(grade) AS a0 FROM release WHERE age = price AND (level <> 8) = (smoker <> TRUE) GROUP BY age",
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("sql", FAILED_ONCE)
+def test_what_failed_once_is_answered_or_refused(sql: str) -> None:
+    assert compared(sql)
 
 
 def test_a_traceback_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,7 +129,8 @@ def true_cells(question: Question) -> tuple[int, ...]:
 def over(part: Stratum, weights: Tensor, name: str, order: int = 1, *, sampled: bool = False) -> Tensor:
     """The sum over rows of a public factor times a weight of their cells: public groups by lines."""
     sums = part.dense(name, order, sampled=sampled)
-    return np.asarray(sums.reshape(len(sums), -1) @ weights.reshape(-1, weights.shape[-1]))
+    flat = weights.reshape(-1, weights.shape[-1])
+    return np.asarray(sums.reshape(len(sums), len(flat)) @ flat)  # there may be no group at all
 
 
 def _over_groups(values: Tensor, covariance: Tensor, sums: Sequence[Linear]) -> tuple[Tensor, Tensor]:
