@@ -44,7 +44,7 @@ def spilling() -> None:
     """Rows wait in files, as those of a large table do."""
     import scumble.publishing.shuffle
 
-    scumble.publishing.shuffle.MEMORY = 0
+    scumble.publishing.shuffle.of_buffers = lambda: 0
 
 
 def without_exchange() -> None:

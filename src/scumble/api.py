@@ -1,7 +1,6 @@
 """Publishing and opening, as Python sees them."""
 
-import atexit
-import shutil
+import os
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, TableError, did_you_mean
+from scumble.core.memory import within
 from scumble.core.progress import Progress
+from scumble.core.scratch import private_folder
 from scumble.release.release import Release, open_release, release_in
 from scumble.sources.source import Source
 from scumble.spec.spec import Spec
@@ -56,6 +57,7 @@ def publish(
     budget: Any = None,
     seed: int | None = None,
     overwrite: bool = False,
+    memory: Any = None,
     progress: Progress | None = None,
 ) -> Release:
     """Publishes a table and returns the release.
@@ -88,6 +90,7 @@ def publish(
     budget      the epsilon of all releases of the same people together that is not passed; the spec's when absent
     seed        INSECURE repeatable coins, for tests; the manifest will say so
     overwrite   replace a release that has this name, once the new one is whole; a folder with anything else in it is kept
+    memory      what it may take, such as "2GB" or a number of bytes: 1 GiB where nothing is said; what does not fit is put into files
     progress    called as progress(done, of) while rows are read and written; of is None where nobody knows how many there are
     """
     from scumble.publishing.arguments import Arguments, choose
@@ -130,6 +133,7 @@ def publish(
         budget=budget,
         seed=seed,
         overwrite=overwrite,
+        memory=memory,
         progress=progress,
     )
 
@@ -147,6 +151,7 @@ def publish_chosen(
     budget: Any = None,
     seed: int | None = None,
     overwrite: bool = False,
+    memory: Any = None,
     progress: Progress | None = None,
     show: "Show" = lambda preview: None,
 ) -> Release:
@@ -157,17 +162,18 @@ def publish_chosen(
     wanted = Wanted.of(ledger, key, again, spec.budget if budget is None else budget)
     coin_source = _coin_source(key, id, occurrence, seed, source)
     folder = Path(out) if out is not None else Path(_temporary()) / "release"
-    plan = publish_table(
-        source,
-        spec,
-        folder,
-        coin_source,
-        overwrite=overwrite,
-        progress=progress,
-        durable=out is not None,
-        show=show,
-        wanted=wanted,
-    )
+    with within(memory):
+        plan = publish_table(
+            source,
+            spec,
+            folder,
+            coin_source,
+            overwrite=overwrite,
+            progress=progress,
+            durable=out is not None,
+            show=show,
+            wanted=wanted,
+        )
     for warning in plan.warnings:
         warnings.warn(warning, stacklevel=3)
     return release_in(folder)  # written this moment: its hashes need no check
@@ -253,6 +259,4 @@ def _coin_source(key: Any, id: str | None, occurrence: str | None, seed: int | N
 
 
 def _temporary() -> str:
-    folder = tempfile.mkdtemp(prefix="scumble-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    return tempfile.mkdtemp(prefix="release-", dir=private_folder(os.getpid()))

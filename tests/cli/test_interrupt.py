@@ -56,7 +56,7 @@ def test_no_mechanism_leaves_anything_behind(
     mechanism: str, patients: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Interrupted when data files are on the disk, with buckets in files of their own where there are any; the release of before is kept."""
-    monkeypatch.setattr("scumble.publishing.shuffle.MEMORY", 0)
+    monkeypatch.setattr("scumble.publishing.shuffle.of_buffers", lambda: 0)
     rows = patients.select(COLUMNS)
     rows = rows.group_by(COLUMNS).aggregate([]) if mechanism == "alpha_beta" else rows  # it is for sets
     how = {"table": rows, "out": tmp_path / "r", "mechanism": mechanism, **MECHANISMS[mechanism]}
@@ -78,7 +78,7 @@ def test_no_mechanism_leaves_anything_behind(
 def test_a_table_that_is_spilled_is_interrupted_while_it_is_read(
     patients: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scumble.publishing.shuffle.MEMORY", 0)
+    monkeypatch.setattr("scumble.publishing.shuffle.of_buffers", lambda: 0)
     monkeypatch.setattr("scumble.sources.source.BATCH", 100)
     spilled: list[int] = []
 

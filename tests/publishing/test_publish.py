@@ -172,7 +172,7 @@ def test_columns_without_missing_values_are_written_as_such(publish_simply: Publ
 def test_large_tables_are_shuffled_across_buckets_and_spilled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With tiny buckets and memory the rows go through files, come out whole, and no neighbour pairs survive beyond chance."""
     monkeypatch.setattr("scumble.publishing.shuffle.BUCKET_ROWS", 1000)
-    monkeypatch.setattr("scumble.publishing.shuffle.MEMORY", 50_000)
+    monkeypatch.setattr("scumble.publishing.shuffle.of_buffers", lambda: 50_000)
     monkeypatch.setattr("scumble.publishing.write.PART_ROWS", 10_000)
     monkeypatch.setattr("scumble.sources.source.BATCH", 3000)
     n = 40_000

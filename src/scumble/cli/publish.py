@@ -109,11 +109,15 @@ def command(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a release that exists, if nothing else is in its folder.")
     ] = False,
+    memory: Annotated[
+        str | None, typer.Option(help="The memory that it may take, 1GiB when absent; the rest is put into files.")
+    ] = None,
 ) -> None:
     """Publish a table: sensitive columns perturbed, with a manifest that tells how."""
     from scumble.api import publish_chosen
     from scumble.cli.progress import progress_bar
     from scumble.cli.shown import singling_out, summary
+    from scumble.core.memory import within
     from scumble.publishing.arguments import Arguments, choose
     from scumble.publishing.preview import Preview
     from scumble.sources.address import is_url
@@ -148,7 +152,7 @@ def command(
     )
     source, spec = choose(table, how)
     shown: list[Preview] = []
-    with in_place_is_done(out):
+    with within(memory), in_place_is_done(out):
         with progress_bar("publishing") as progress:
             release = publish_chosen(
                 source,

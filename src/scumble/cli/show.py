@@ -17,16 +17,21 @@ def command(
         str | None,
         typer.Option(help="Several releases with other columns of the same rows: the row id that they share."),
     ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="The memory that it may take, 1GiB when absent; the rest is put into files.")
+    ] = None,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Show what is in a release, which guarantee it gives, under which conditions, and what it does not cover."""
     from scumble.api import open
     from scumble.cli import shown
+    from scumble.core.memory import within
 
-    with progress_bar("opening"):
-        opened = open(*releases, on=on)
-    if format is Format.JSON:
-        print_json(shown.derived(opened))
-        return
-    shown.summary(opened)
-    shown.details(opened)
+    with within(memory):
+        with progress_bar("opening"):
+            opened = open(*releases, on=on)
+        if format is Format.JSON:
+            print_json(shown.derived(opened))
+            return
+        shown.summary(opened)
+        shown.details(opened)

@@ -11,7 +11,7 @@ TRACEBACK = "SCUMBLE_TRACEBACK"
 """Set in the environment, it shows where an error came from."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-NO_MEMORY = "there is not enough memory for this; free some, or ask for less"
+NO_MEMORY = "there is not enough memory for this; free some, or say with --memory how much it may take"
 
 
 def say(line: str) -> None:

@@ -9,15 +9,19 @@ import hashlib
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 from scumble.core.errors import InputError
 from scumble.core.undisturbed import undisturbed
 
 ENDING = ".scumble"
+PREFIX = "scumble-"
 LOCK = "lock"
 LONGEST = 255 - len(ENDING) - 1
 """Bytes of a name that leave room for the ending."""
@@ -97,6 +101,29 @@ def is_free(folder: Path) -> bool:
         return _locked(lock, False)
     finally:
         os.close(lock)
+
+
+@cache
+def private_folder(process: int) -> Path:
+    """A folder of a process that has no output, among the system's temporary ones: gone when it ends, also where a pool started it.
+
+    What a killed process left there is cleared by the next one.
+    """
+    place = Path(tempfile.gettempdir())
+    for other in place.glob(f"{PREFIX}*"):
+        with suppress(OSError, InputError):
+            _sweep(other)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    lock = take(folder, str(folder))
+    Finalize(None, let_go, (folder, lock, lambda aside: None), exitpriority=0)
+    return folder
+
+
+def _sweep(folder: Path) -> None:
+    """Removes a folder of ours whose process is dead; one without a lock was made this moment, or by somebody else."""
+    _demand_ours(folder)
+    if is_free(folder):
+        let_go(folder, take(folder, str(folder)), lambda aside: None)
 
 
 def empty(folder: Path) -> None:

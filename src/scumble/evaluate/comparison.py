@@ -5,6 +5,7 @@ in attacker.py and docs/compare.md.
 """
 
 import math
+import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import pyarrow as pa
 from scumble.core.display import Card, Grid, Items, Note, Part, Shown
 from scumble.core.errors import InputError, ParameterError
 from scumble.core.parameters import number, plain
+from scumble.core.scratch import private_folder
 from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.measured import FLOORS, Truths, percent
 from scumble.evaluate.parallel import Progress, demand, run
@@ -167,7 +169,7 @@ def compare(
     seed = drawn(seed)
     pool = workload or Workload.counts(subject.truth, seed=seed)
     truths = Truths.of(subject.truth, pool)
-    with tempfile.TemporaryDirectory(prefix="scumble-") as folder:
+    with tempfile.TemporaryDirectory(dir=private_folder(os.getpid())) as folder:
         bench = Bench.of(subject.truth, [setting.spec for setting in settings], truths, folder, seed)
         tasks = [(i, r) for i, s in enumerate(settings) for r in range(1 if s.deterministic else repetitions)]
         outcomes = run(trial, bench, tasks, processes, progress)

@@ -1,12 +1,14 @@
 """The promise, met: an advised spec is published several times, and the errors that come out stand beside the foreseen ones."""
 
 import math
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from scumble.core.scratch import private_folder
 from scumble.evaluate.foresight import Foreseen
 from scumble.evaluate.measured import Measured, Truths, labels
 from scumble.evaluate.parallel import Progress, run
@@ -43,7 +45,7 @@ def met(
     uncertain = [answer for answer in foreseen if answer.answer is not None and answer.error > 0]
     workload = Workload.sql([answer.sql for answer in uncertain])
     truths = Truths.of(subject.truth, workload)
-    with tempfile.TemporaryDirectory(prefix="scumble-") as folder:
+    with tempfile.TemporaryDirectory(dir=private_folder(os.getpid())) as folder:
         bench = Bench.of(subject.truth, [spec], truths, folder, drawn(seed))
         measured = run(answered, bench, [(0, i) for i in range(repetitions)], processes, progress)
     return {answer.sql: _met(answer, measured, absolute) for answer in uncertain}

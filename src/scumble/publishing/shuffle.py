@@ -18,11 +18,9 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from scumble.core.entropy import Stream
+from scumble.core.memory import of_buffers
 
 BUCKET_ROWS = 1 << 19
-MEMORY = 192 << 20
-"""Bytes kept before they are put into files."""
-
 SOME = 1 << 16
 """Rows by which is decided how a column is written."""
 
@@ -108,7 +106,7 @@ class Buckets:
             self._held += part.nbytes
             for name, column in zip(part.schema.names, part.columns, strict=True):
                 self.missing[name] |= column.null_count > 0
-        if self._held > MEMORY:
+        if self._held > of_buffers():
             self._spill()
 
     def finish(self) -> None:

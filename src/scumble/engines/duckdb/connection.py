@@ -11,12 +11,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
-from multiprocessing.util import Finalize
 from pathlib import Path
 
 import duckdb
 
+from scumble.core.memory import of_engine
+from scumble.core.scratch import private_folder
 from scumble.engines.sql import literal, text
 
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
@@ -28,7 +28,9 @@ _numbers = itertools.count()
 def connect(files: Iterable[Path] = ()) -> duckdb.DuckDBPyConnection:
     """A database in memory that may read these files; what it has to put aside, it puts into a folder of its own, made when it is needed."""
     spill = (_place.get() or _private()) / f"spill-{os.getpid()}-{next(_numbers)}"
-    connection = duckdb.connect(config={**OFFLINE, "temp_directory": str(spill)})
+    share = of_engine()
+    limit = {} if share is None else {"memory_limit": f"{share}B"}
+    connection = duckdb.connect(config={**limit, **OFFLINE, "temp_directory": str(spill)})
     for setting in _closed(files):
         connection.execute(f"SET {setting}")
     return connection
@@ -61,12 +63,4 @@ def spilling_into(folder: Path) -> Iterator[None]:
 
 
 def _private() -> Path:
-    return _folder_of(os.getpid())
-
-
-@cache
-def _folder_of(process: int) -> Path:
-    """A folder of a process, gone when it ends, also where a pool started it and `atexit` is not heard."""
-    folder = Path(tempfile.mkdtemp(prefix="scumble-"))
-    Finalize(None, shutil.rmtree, (folder,), {"ignore_errors": True}, exitpriority=0)
-    return folder
+    return private_folder(os.getpid())
