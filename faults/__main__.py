@@ -8,6 +8,7 @@ random         KILL, TERM, INT at a random moment of the run
 import argparse
 import atexit
 import errno
+import math
 import os
 import random
 import shutil
@@ -118,7 +119,9 @@ def injections(calls: int, most: int | None, draw: random.Random) -> list[Inject
     if most is None:
         return cases
     late = [case for case in cases if case[1] > calls - LAST]
-    return [*draw.sample(late, most // 2), *draw.sample(cases, most - most // 2)]
+    sample = [*draw.sample(late, most // 2), *draw.sample(cases, most - most // 2)]
+    draw.shuffle(sample)
+    return sample
 
 
 def inject(stage: Stage, tally: Tally, injection: Injection) -> None:
@@ -153,9 +156,11 @@ def calls_of(stage: Stage) -> int:
     return count
 
 
-def at_random(stage: Stage, tally: Tally, moments: int, draw: random.Random) -> None:
+def at_random(stage: Stage, tally: Tally, moments: int, draw: random.Random, end_of_time: float) -> None:
     """At moments that nobody chose."""
     for i in range(moments):
+        if time.monotonic() > end_of_time:
+            return
         number = SIGNALS[i % 3]
 
         def run(number: signal.Signals = number, spill: bool = i % 2 == 0) -> int:
@@ -170,17 +175,18 @@ def at_random(stage: Stage, tally: Tally, moments: int, draw: random.Random) -> 
 
 def every_fault(stage: Stage, tally: Tally, injecting: bool, given: argparse.Namespace) -> None:
     """All kinds, one after the other."""
-    draw = random.Random(given.seed)
+    draw, end_of_time = random.Random(given.seed), time.monotonic() + given.seconds
     load(stage)
     stage.know()
     if injecting:
         stage.calls = calls_of(stage)
         print(f"a run makes {stage.calls} calls that change files, in {stage.seconds:.2f} s", flush=True)
         for injection in injections(stage.calls, given.injections, draw):
-            inject(stage, tally, injection)
+            if time.monotonic() < end_of_time:
+                inject(stage, tally, injection)
     else:
         print("no C compiler, or not Linux: signals at random moments only")
-    at_random(stage, tally, given.moments, draw)
+    at_random(stage, tally, given.moments, draw, end_of_time)
     stage.reset(True)
 
 
@@ -189,6 +195,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m faults")
     arguments.add_argument("--moments", type=int, default=1000, help="signals at random moments")
     arguments.add_argument("--injections", type=int, help="a sample of so many faults at calls, instead of all")
+    arguments.add_argument("--seconds", type=float, default=math.inf, help="no fault is begun later than that")
     arguments.add_argument("--seed", type=int, default=14)
     given = arguments.parse_args()
     injecting = preloaded()
