@@ -171,6 +171,23 @@ def test_what_was_put_into_the_former_folder_outlives_a_dead_run(tmp_path: Path)
     assert texts(tmp_path / "r.former") == ["the only copy"]
 
 
+def test_an_empty_folder_that_the_disk_does_not_let_go_is_no_treasure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is cleared by the next run, and gets no name that is seen."""
+
+    def fail(self: Path) -> None:
+        raise OSError(5, "Input/output error")
+
+    put(tmp_path / "r", "old")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rmdir", fail)
+        put(tmp_path / "r", "new")
+    assert texts(tmp_path / "r") == ["new"]
+    put(tmp_path / "r", "next")
+    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+
+
 def test_a_note_that_was_cut_off_means_that_nothing_was_exchanged(tmp_path: Path) -> None:
     put(tmp_path / "r", "old")
     die(tmp_path / "r", "before")

@@ -164,7 +164,7 @@ def _finish(path: Path, aside: Path) -> None:
     for part in (aside / NEW, aside / FORMER):
         if part.exists():
             _remove(part, names)
-            if part.exists():
+            if any(inner.is_symlink() or not inner.is_dir() for inner in part.rglob("*")):
                 _keep(part, path)
 
 
