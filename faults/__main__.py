@@ -81,9 +81,9 @@ class Tally:
 
 def case(stage: Stage, tally: Tally, kind: str, run: Callable[[], int], with_old: bool, killed: bool) -> None:
     """One fault; what does not hold is told, and the others go on."""
-    stage.reset(with_old)
-    code = run()
     try:
+        stage.reset(with_old)
+        code = run()
         if stage.digest() is None and with_old:
             reopened(stage)
         stage.check(code, with_old, killed)
