@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -152,7 +153,8 @@ def command(
     )
     source, spec = choose(table, how)
     shown: list[Preview] = []
-    with within(memory), in_place_is_done(out):
+    budget_of_all = nullcontext() if memory is None else within(memory)
+    with budget_of_all, in_place_is_done(out):
         with progress_bar("publishing") as progress:
             release = publish_chosen(
                 source,
@@ -166,6 +168,7 @@ def command(
                 budget=budget,
                 seed=insecure_seed,
                 overwrite=overwrite,
+                memory=memory,
                 progress=progress,
                 show=shown.append,
             )

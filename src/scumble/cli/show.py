@@ -1,5 +1,6 @@
 """scumble show: what is in a release, which guarantee, which conditions, what it does not cover."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ def command(
         typer.Option(help="Several releases with other columns of the same rows: the row id that they share."),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(help="The memory that it may take, 1GiB when absent; the rest is put into files.")
+        str | None, typer.Option(help="The memory that it may take; as much as the machine has when absent.")
     ] = None,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
@@ -27,7 +28,7 @@ def command(
     from scumble.cli import shown
     from scumble.core.memory import within
 
-    with within(memory):
+    with nullcontext() if memory is None else within(memory):
         with progress_bar("opening"):
             opened = open(*releases, on=on)
         if format is Format.JSON:

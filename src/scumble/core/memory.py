@@ -12,7 +12,7 @@ from typing import Any
 from scumble.core.errors import ParameterError
 
 USUAL = 1 << 30
-"""What publishing and showing a release keep to where nothing else is said."""
+"""What publishing keeps to where nothing else is said."""
 
 LEAST = 256 << 20
 UNITS = {
