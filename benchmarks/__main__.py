@@ -5,7 +5,7 @@ python -m benchmarks [NAME ...] [--write]        --write keeps the figures in be
 
 import sys
 
-from benchmarks import counts, design, olap, operators, road, sps
+from benchmarks import counts, design, olap, operators, road, servers, sps
 from benchmarks.measure import Figure, report
 
 GROUPS = {
@@ -15,6 +15,7 @@ GROUPS = {
     "design": design.figures,
     "counts": counts.figures,
     "sps": sps.figures,
+    "servers": servers.figures,
 }
 
 

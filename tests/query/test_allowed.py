@@ -43,7 +43,7 @@ REFUSED = {
     "LIMIT 10%": "a LIMIT in percent cannot be answered; give a number of rows",
     "FETCH FIRST 3 ROWS ONLY": "FETCH cannot be answered; use LIMIT",
     "PIVOT (SUM(age) FOR sex IN ('F'))": "PIVOT cannot be answered",
-    "FOR UPDATE": "not valid SQL: syntax error",
+    "FOR UPDATE": "not valid SQL",
 }
 """What follows SELECT COUNT(*) AS n FROM release, and what the refusal says."""
 
