@@ -18,6 +18,7 @@ from scumble.core.domain import Domain
 from scumble.core.errors import ParameterError, ReleaseError, SchemaError, did_you_mean
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
+from scumble.mechanisms.declared_table import spec_table
 from scumble.publishing.encode import prepared
 from scumble.publishing.expected_rows import coarse_columns
 from scumble.publishing.publish import profile
@@ -30,7 +31,7 @@ from scumble.query.rewrites import Recoding
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord, representative
 from scumble.release.release import Release
-from scumble.sources.source import Source, read, read_source
+from scumble.sources.source import Source, read
 from scumble.spec.coarsening import coarsen
 from scumble.spec.spec import DEFAULT, ColumnSpec, Spec, read_spec
 
@@ -63,7 +64,7 @@ class Truth:
             return against
         if isinstance(raw, str | Path) and Path(raw).suffix == ".toml":
             spec = read_spec(raw)
-            table = read_source(spec)
+            table = spec_table(spec)
             return cls.of_spec(table, spec) if not isinstance(against, Release) else cls.of_release(table, against)
         table = raw if hasattr(raw, "batches") else read(raw)
         if isinstance(against, Release):

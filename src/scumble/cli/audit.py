@@ -98,14 +98,15 @@ def _examine(target: Path, raw: str | None, lam: Any, delta: Any) -> list[Any]:
     from scumble.api import open
     from scumble.auditing.attacks.reconstruction import examine
     from scumble.auditing.evidence.table import examine_table, examined_as
+    from scumble.mechanisms.declared_table import spec_table
     from scumble.publishing.roles import decided
-    from scumble.sources.source import read, read_source
+    from scumble.sources.source import read
     from scumble.spec.spec import read_spec
 
     if target.suffix != ".toml":
         return [examine(open(target), read(raw) if raw is not None else None, lam, delta)]
     spec = read_spec(target)
-    table = read_source(spec)
+    table = spec_table(spec)
     spec, assumptions = examined_as(decided(spec, table), table)
     for note in assumptions:
         print(f"note: {note}", file=sys.stderr)

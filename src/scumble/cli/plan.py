@@ -27,12 +27,12 @@ def command(
 ) -> None:
     """Show the guarantees that a spec gives, what an attacker's guess becomes, and the standard error that each answer will have."""
     from scumble.evaluate.forecast import forecast
-    from scumble.sources.source import read_source
+    from scumble.mechanisms.declared_table import spec_table
 
     given = spec_with_rest(spec, rest)
     asked = [*(questions or ()), *(_lines(file) if file else ())]
     with progress_bar("planning"):
-        outlook = forecast(read_source(given), given, asked, level)
+        outlook = forecast(spec_table(given), given, asked, level)
     allowed = _allowed(breach, len(outlook.outlooks))
     if format is Format.JSON:
         print_json(_json(outlook, allowed))

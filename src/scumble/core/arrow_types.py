@@ -3,6 +3,7 @@
 import re
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from scumble.core.errors import SchemaError
 
@@ -44,6 +45,18 @@ def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type)
     return column.dictionary_decode()
+
+
+def one_zero(column: pa.Array) -> pa.Array:
+    """Numbers whose bits are those of their value: -0.0 is 0.0, and every NaN is the same one.
+
+    >>> one_zero(pa.array([-0.0, 1.5])).to_pylist()
+    [0.0, 1.5]
+    """
+    if not pa.types.is_floating(column.type):
+        return column
+    plain = pc.add(column, pa.scalar(0.0, column.type))
+    return pc.if_else(pc.is_nan(plain), pa.scalar(float("nan"), column.type), plain)
 
 
 def published_type(kind: pa.DataType) -> pa.DataType:

@@ -6,10 +6,11 @@ from typing import Any
 
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError
+from scumble.mechanisms.declared_table import spec_table
 from scumble.mechanisms.plan import Profile
 from scumble.publishing.persons import persons_of
 from scumble.publishing.roles import decided
-from scumble.sources.source import Source, read, read_source
+from scumble.sources.source import Source, read
 from scumble.spec.spec import Spec, read_spec
 from scumble.truth import Truth
 
@@ -41,5 +42,5 @@ def _read(table: Any, spec: Any) -> tuple[Spec, Source]:
         if not isinstance(table, str | Path) and not isinstance(table, Spec):
             raise ParameterError("say which columns are sensitive: give a spec (.toml), or a spec beside the table")
         given = table if isinstance(table, Spec) else read_spec(table)
-        return given, read_source(given)
+        return given, spec_table(given)
     return (spec if isinstance(spec, Spec) else read_spec(spec)), (table if hasattr(table, "batches") else read(table))

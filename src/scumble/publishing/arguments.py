@@ -8,8 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
+from scumble.mechanisms.declared_table import declared, spec_table
 from scumble.publishing.roles import decided, named_roles
-from scumble.sources.source import Source, read, read_source
+from scumble.sources.source import Source, read
 from scumble.spec.problems import first_problem
 from scumble.spec.spec import DEFAULT, REST, ColumnSpec, Spec, Target, read_spec
 
@@ -80,6 +81,8 @@ def choose(table: Any, how: Arguments) -> tuple[Source, Spec]:
         raise ParameterError(REST.format(how.rest))
     written = isinstance(table, str | Path) and Path(table).suffix == ".toml"
     source, spec = _written(table, how) if written else _spelled(table, how)
+    if not written:
+        source = declared(source, spec, table)
     return source, decided(_accepted(spec, names(how.determined)), source)
 
 
@@ -99,7 +102,7 @@ def _written(path: str | Path, how: Arguments) -> tuple[Source, Spec]:
     spec = _override(read_spec(path), how)
     update = {"settings": {**spec.settings, **(how.settings or {})}, "rest": how.rest or spec.rest}
     spec = checked(spec.model_copy(update=update | how.of_persons))
-    return read_source(spec), spec
+    return spec_table(spec), spec
 
 
 def _spelled(table: Any, how: Arguments) -> tuple[Source, Spec]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import is_text, published_type
+from scumble.core.arrow_types import is_text, one_zero, published_type
 from scumble.core.domain import Domain
 from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen
@@ -92,7 +92,7 @@ class PublicColumn:
     def plain(self, column: pa.Array) -> pa.Array:
         """The column as it will be published."""
         coarse = column if self._coarsen is None else coarsen(column, self._coarsen, self.name)
-        return coarse.cast(published_type(coarse.type))
+        return one_zero(coarse.cast(published_type(coarse.type)))
 
     def encode(self, column: pa.Array) -> pa.Array:
         """The column in its narrow form."""
@@ -100,7 +100,7 @@ class PublicColumn:
             column = coarsen(column, self._coarsen, self.name)
         kind = published_type(column.type)
         if not is_text(kind):
-            return column if column.type == kind else column.cast(kind)
+            return one_zero(column if column.type == kind else column.cast(kind))
         return self._encode_text(column, kind)
 
     def _encode_text(self, column: pa.Array, kind: pa.DataType) -> pa.Array:

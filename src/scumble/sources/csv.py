@@ -19,6 +19,7 @@ class CsvSource:
     """What the header names, what separates fields and which types they have is found out once; every reading goes by it."""
 
     stable = True
+    guesses = "types"
 
     @staticmethod
     def opens(thing: Any) -> bool:

@@ -35,6 +35,7 @@ class ExcelSource:
     """One sheet: the only one, or the one that the address names."""
 
     stable = True
+    guesses = "types"
 
     @staticmethod
     def opens(thing: Any) -> bool:

@@ -22,6 +22,7 @@ class JsonLinesSource:
     """The names and types of the first block hold for the whole file; what does not fit them is refused."""
 
     stable = True
+    guesses = "always"
     rows: int | None = None
 
     @staticmethod

@@ -151,6 +151,9 @@ class ColumnSpec(Model):
 
     role: Role
     text: bool = Field(False, description="read a CSV column as text, whatever it looks like")
+    type: Literal["text", "integer", "number", "boolean", "date", "timestamp"] | None = Field(
+        None, description="what the values are, for mechanisms whose types must not follow the rows; text when absent"
+    )
     coarsen: Coarsen | None = None
     values: list[Any] | None = Field(None, description="a domain of categories")
     missing: bool = Field(False, description="a missing value is one more category")

@@ -26,6 +26,7 @@ MECHANISM = Mechanism(
     column_settings={"user": "identifier", "item": "public", "value": "public"},
     traits=Traits(
         columns_alike=True,
+        declared_types=True,
         sorted_rows=True,
         adds_rows=True,
         unforeseen="depend on how often tuples occur and are not foreseen",

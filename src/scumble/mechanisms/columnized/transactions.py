@@ -59,13 +59,7 @@ class Transactions:
             ) from None
         if len(pc.unique(listed)) != len(listed):
             raise SchemaError(f"{where} lists an item twice")
-        places = pc.index_in(listed, value_set=self.item_values)
-        if places.null_count:
-            missing = listed.filter(pc.is_null(places))[0].as_py()
-            raise SchemaError(
-                f"{where} names item {missing!r}, which is in no transaction; leave it out, or mend its name"
-            )
-        return [int(place) for place in places.to_pylist()]
+        return [int(place) for place in pc.index_in(listed, value_set=self.item_values).to_pylist()]
 
     def labels(self, members: Sequence[int]) -> list[Any]:
         """The items of some numbers."""
@@ -80,12 +74,24 @@ def read_transactions(job: Job, settings: Settings) -> Transactions:
     for batch in job.table.batches(names):
         for name in names:
             parts[name].append(_encoded(job, name, batch.column(name)))
+    if settings.item is not None and parts[names[0]]:
+        parts[settings.item].append(_listed(settings, parts[settings.item][0].dictionary.type))
     if not parts[names[0]]:
         raise TableError("the table has no rows, so there is nothing to publish")
     (users, people), (items, item_values), *value = [_ranked(parts.pop(name)) for name in names]
     values, value_values = value[0] if value else (np.zeros(len(users), np.int32), pa.array([0]))
     order = np.argsort(items, kind="stable")
     return Transactions(users[order], items[order], values[order], len(people), item_values, value_values)
+
+
+def _listed(settings: Settings, kind: pa.DataType) -> pa.DictionaryArray:
+    """No rows, and all items that the settings list: one that is in no transaction is an item like others, for that it is in none would tell of single rows."""
+    wanted = settings.items if settings.schema_ is None else [item for members in settings.schema_ for item in members]
+    try:
+        values = pc.unique(pa.array(wanted or []).cast(kind))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        values = pa.array([], kind)  # refused by name, where they are looked up
+    return pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), values)
 
 
 def _encoded(job: Job, name: str, column: pa.Array) -> pa.DictionaryArray:

@@ -24,6 +24,7 @@ MECHANISM = Mechanism(
     settings=Settings,
     traits=Traits(
         columns_alike=True,
+        declared_types=True,
         sorted_rows=True,
         deterministic=True,
         unforeseen="depend on how often tuples occur and are not foreseen",

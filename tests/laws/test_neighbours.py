@@ -1,0 +1,172 @@
+"""Neighbouring tables: no output tells one row more than its promise, and the comparison refutes laws that do."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+import pytest
+from laws.neighbours import COLUMNIZED, ONE_EACH, PRACTICAL, UNIFORM, Pair, clopper_pearson, outputs, pairs, refuted
+
+import scumble
+
+RUNS = {"uniform": 100, "frapp": 60, "fine_grain, declared pairs": 60}
+"""Runs of each table, where not 24: whole publications take their time. `python tests/laws/neighbours.py 1000` is the larger run."""
+
+NAMES = ["noisy_counts, practical", "noisy_counts, full", "columnized", *RUNS]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_whole_outputs_of_neighbours_do_not_refute_the_promise(name: str) -> None:
+    """False alarm: 1e-6. So few runs see what is certain or nearly: another file, message, type or refusal for one row."""
+    pair = pairs()[name]
+    assert refuted(pair, *outputs(pair, RUNS.get(name, 24))) <= pair.epsilon
+
+
+def cells(how: Mapping[str, Any], count: int, runs: int, seed: int) -> list[int]:
+    """The published count of a tuple that `count` rows have: of 200 tuples with coins of their own in each run; 0 where it was not published."""
+    groups = 200
+    names = [f"g{i:03d}" for i in range(groups)]
+    table = pa.table({"a": np.repeat(names, count), "b": ["u"] * (groups * count)})
+    found: list[int] = []
+    for run in range(runs):
+        published = scumble.publish(table, seed=seed + run, **how).table()["a"].to_pylist()
+        counts = dict(zip(*np.unique(published, return_counts=True), strict=True))
+        found += [int(counts.get(name, 0)) for name in names]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("epsilon", "sound"), [(1.0, True), (1.25, False)])
+def test_the_law_of_a_count_is_that_of_its_promise(epsilon: float, sound: bool) -> None:
+    """Practical noisy counts at k = 3, delta = 0.05, counts 12 and 13, 5,000 tuples of each: the promise of epsilon = 1 is not refuted (1e-6). Noise
+    that is 20% too small, as of epsilon = 1.25, is."""
+    how = PRACTICAL | ONE_EACH | {"epsilon": epsilon}
+    ones, others = cells(how, 12, 25, 1), cells(how, 13, 25, 1000)
+    assert (refuted(Pair(None, None, how, 1, 0.05), ones, others) <= 1) == sound
+
+
+@pytest.mark.parametrize(("epsilon", "sound"), [(1.0, True), (1.25, False)])
+def test_the_law_of_a_row_is_that_of_its_promise(epsilon: float, sound: bool) -> None:
+    """Uniform on three values, 30,000 rows of one value and of another: epsilon = 1 is not refuted (1e-6); coins of epsilon = 1.25 are."""
+    how = UNIFORM | ONE_EACH | {"epsilon": epsilon}
+    drawn = []
+    for seed, value in enumerate("xy"):
+        table = pa.table({"a": [value] * 30_000, "b": ["u"] * 30_000})
+        published = scumble.publish(table, seed=seed, **how).table()["a"].to_numpy()
+        drawn.append(np.random.default_rng(seed).permutation(published).tolist())  # files have equal rows together
+    assert (refuted(Pair(None, None, how, 1), *drawn) <= 1) == sound
+
+
+def test_bounds_hold_as_often_as_they_say() -> None:
+    """Of 400 samples of Bin(200, 0.3) an error of 0.05 on each side fails in Bin(400, 0.05) at most: 42 or fewer but for 1e-5."""
+    hits = np.random.default_rng(1).binomial(200, 0.3, 400)
+    bounds = [clopper_pearson(int(h), 200, 0.05) for h in hits]
+    assert sum(low > 0.3 for low, _ in bounds) <= 42
+    assert sum(high < 0.3 for _, high in bounds) <= 42
+
+
+def test_what_is_certain_is_refuted_and_what_is_alike_is_not() -> None:
+    """An output that one table alone has refutes epsilon = 1 from 400 runs on; the same outputs refute nothing."""
+    pair = Pair(None, None, {}, 1)
+    assert refuted(pair, ["a"] * 400, ["b"] * 400) > 1
+    assert refuted(pair, ["a", "b"] * 200, ["b", "a"] * 200) < 0.5
+    assert refuted(pair, [], []) == -math.inf
+
+
+def csv_files(folder: Path, added: str) -> tuple[Path, Path]:
+    """Six rows of whole numbers, and the same with one more row."""
+    lines = ["a,b", *["1,u"] * 5, "2,v"]
+    paths = folder / "one.csv", folder / "other.csv"
+    paths[0].write_text("\n".join(lines) + "\n")
+    paths[1].write_text("\n".join([*lines, added]) + "\n")
+    return paths
+
+
+@pytest.mark.parametrize(
+    "mechanism", [PRACTICAL, COLUMNIZED, {"mechanism": "k_dgs", "public": ["a", "b"], "settings": {"k": 3}}]
+)
+@pytest.mark.parametrize("added", ["1.5,v", "x,v"])
+def test_one_suppressed_value_changes_no_type(mechanism: dict[str, Any], added: str, tmp_path: Path) -> None:
+    """A row that is too rare to be published: with the same coins both releases have the same files, byte by byte, but for hashes of counts."""
+    one, other = csv_files(tmp_path, added)
+    columns = []
+    for path in (one, other):
+        release = scumble.publish(path, seed=3, **mechanism, **ONE_EACH)
+        columns.append([(column.name, column.type) for column in release.manifest.columns])
+    assert columns[0] == columns[1]
+    assert columns[0][0][1] == "string"
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored"), [("integer", "int64"), ("number", "double"), ("text", "string"), ("date", "date32[day]")]
+)
+def test_a_declared_type_is_the_published_one(kind: str, stored: str, tmp_path: Path) -> None:
+    """Whatever the rows are; a value that does not fit is missing."""
+    path, _ = csv_files(tmp_path, "")
+    spec = tmp_path / "one.toml"
+    spec.write_text(
+        f"""table = "{path.name}"
+mechanism = "noisy_counts"
+persons = "one row each"
+[privacy]
+epsilon = 5
+[settings]
+k = 2
+delta = 0.5
+[columns.a]
+role = "public"
+type = "{kind}"
+[columns.b]
+role = "public"
+type = "text"
+"""
+    )
+    release = scumble.publish(spec, seed=1)
+    assert [column.type for column in release.manifest.columns][:2] == [stored, "string"]
+
+
+def test_a_guessed_type_is_seen_by_the_comparison(tmp_path: Path) -> None:
+    """The law that was: types guessed from the rows. One suppressed 1.5 makes the column a double in every release: 300 looks at the types refute epsilon = 1."""
+    one, other = csv_files(tmp_path, "1.5,v")
+    kinds = []
+    for path in (one, other):
+        guessed = csv.read_csv(path)  # what a reader that guesses makes of it
+        release = scumble.publish(guessed, seed=1, **PRACTICAL, **ONE_EACH)
+        kinds.append([release.manifest.columns[0].type] * 300)
+    assert refuted(Pair(None, None, {}, 1, 0.05), *kinds) > 1
+
+
+def test_zeros_and_nans_have_no_bits_of_their_own() -> None:
+    """-0.0 and NaNs of any payload are published as 0.0 and as one NaN, by rows and by counts."""
+    payload = np.array([0x7FF8000000000001, 0x7FF8000000000002], np.uint64).view(np.float64)
+    numbers = np.concatenate([[-0.0, 0.0] * 5, np.repeat(payload, 5)])
+    table = pa.table({"x": numbers, "v": ["a", "b"] * 10})
+    by_rows: dict[str, Any] = {"sensitive": "v", "public": "x", "domains": {"v": ["a", "b"]}, "epsilon": 1}
+    by_counts: dict[str, Any] = {"mechanism": "k_dgs", "public": ["x", "v"], "settings": {"k": 2}}
+    for how in (by_rows, by_counts):
+        published = scumble.publish(table, seed=1, **how, **ONE_EACH).table()["x"].to_numpy()
+        assert len(set(published.view(np.uint64).tolist())) == 2
+        assert not np.signbit(published[published == 0]).any()
+
+
+def test_an_item_that_nobody_has_is_accepted_and_shows_in_no_way() -> None:
+    """The schema of the manifest lists it, whether one user has it or none."""
+    seen = []
+    for last in ("tea", "rum"):
+        table = pa.table({"who": np.repeat(np.arange(12), 2), "what": ["tea", "milk"] * 11 + ["milk", last]})
+        settings: dict[str, Any] = {
+            "user": "who",
+            "item": "what",
+            "schema": [["milk", "rum", "tea"]],
+            "c_star": 1,
+            "k": 3,
+            "delta": 0.1,
+        }
+        release = scumble.publish(table, mechanism="columnized", epsilon=2, settings=settings, seed=1)
+        seen.append([release_table.attributes for release_table in release.manifest.form.tables])
+    assert seen[0] == seen[1] == [["milk", "rum", "tea"]]
