@@ -107,6 +107,18 @@ def test_two_grouped_columns_and_an_average(release: scumble.Release) -> None:
     assert average["n"] == pytest.approx(weights_of(release, "pay", PAYS).sum() / ROWS, rel=1e-9)
 
 
+def test_functions_of_a_column_are_asked_as_of_values(release: scumble.Release) -> None:
+    """A group by ranges is the sum of weights of its values; median and variance lie where those of the table do."""
+    sql = "SELECT CASE WHEN pay < 12 THEN 'low' ELSE 'high' END AS part, COUNT(*) AS n FROM release GROUP BY part"
+    high, low = release.query(sql)
+    assert low["n"] == pytest.approx(weights_of(release, "pay", PAYS < 12).sum(), rel=1e-9)
+    assert high["n"] + low["n"] == pytest.approx(ROWS)
+    (line,) = release.query("SELECT MEDIAN(pay) AS m, VAR_POP(pay) AS v FROM release")
+    mean, square = (weights_of(release, "pay", PAYS**power).sum() / ROWS for power in (1, 2))
+    assert line["v"] == pytest.approx(square - mean**2, rel=1e-6)
+    assert line["m_low"] <= 12 <= line["m_high"]
+
+
 def test_the_count_of_all_is_exact(release: scumble.Release) -> None:
     (line,) = release.query("SELECT COUNT(town) AS n FROM release")
     assert (line["n"], line["n_se"], line["n_low"], line["n_high"]) == (ROWS, 0, ROWS, ROWS)
@@ -244,6 +256,19 @@ def test_show_says_what_a_code_stands_for(release: scumble.Release) -> None:
     listed = ", ".join(TOWNS[i] for i in design.block(0)[:4])
     assert "town, published code: the values that it stands for" in str(release)
     assert f"0: {listed}" in str(release)
+
+
+def test_a_tree_learns_from_codes() -> None:
+    """Whether a town is one of ten decides: a tree over 40 towns that were published as codes finds it."""
+    from scumble.learn import ReleaseTreeClassifier
+
+    draw = np.random.default_rng(1)
+    town = draw.integers(0, 40, 20000)
+    table = pa.table({"town": [f"t{i:02d}" for i in town], "rich": np.where(town % 4 == 0, "yes", "no")})
+    names = [f"t{i:02d}" for i in range(40)]
+    made = publish_openly(table, mechanism="design", sensitive="town", domains={"town": names}, gamma=6, seed=3)
+    tree = ReleaseTreeClassifier(max_depth=1).fit(made, target="rich", features=["town"])
+    assert tree.score(table) > 0.95
 
 
 def test_a_key_gives_the_same_codes_again(people: pa.Table) -> None:

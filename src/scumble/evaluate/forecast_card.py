@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 OUTLOOK = ("column", "kept", "factor", "commonest", "largest belief", "rises", "falls", "rows for ±0.05")
 
 LEGEND = (
-    "kept: the retention. factor: odds change by at most this, whatever was believed. commonest: the share of the commonest value, "
+    "kept: the retention; of codes, how probably a code stands for the true value. factor: odds change by at most this, whatever was believed. commonest: the share of the commonest value, "
     "which is the largest belief in a value without the release; largest belief: in any value, after the published one that tells most (not how often a "
     "guess is right). rises, falls: the most that any value becomes likelier or less likely. rows: from which a share comes back within 0.05 with 95%."
 )
