@@ -45,6 +45,9 @@ def command(
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Intervals of all lines that hold together.")
     ] = False,
+    cut: Annotated[
+        bool, typer.Option("--cut", help="Estimates and intervals cut to what group sizes and domains allow.")
+    ] = False,
     timeout: Annotated[
         str | None, typer.Option(help="The seconds that the question may take; 600 when absent.", show_default=False)
     ] = None,

@@ -19,6 +19,7 @@ from scumble.query.compile import Published, Question, compile_query, perturbed_
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.model import Group, Query
 from scumble.query.on_domains import hidden
+from scumble.query.possible import Limits, limits_of
 from scumble.query.reconstruct import Whole
 
 FEW = 10
@@ -79,7 +80,10 @@ def answer(question: Question, whole: Whole, level: float, method: str = "unbias
         shown_estimates = lines.take(shown).estimates
         return [*_notes(question, whole, possible[shown], shown_estimates), *how, *_unbounded(shown_estimates)]
 
-    return Answer(lines, notes, at=lambda other: answer(question, whole, other, method))
+    def limits() -> Limits:
+        return {n: (least[possible], most[possible]) for n, (least, most) in limits_of(question, whole).items()}
+
+    return Answer(lines, notes, None, lambda other: answer(question, whole, other, method), limits)
 
 
 def _no_groups(question: Question, whole: Whole, level: float, method: str) -> Answer:

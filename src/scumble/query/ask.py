@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from scumble.query.code_lists import Tables
 from scumble.query.estimates import Estimates
 from scumble.query.model import BESIDE, Query, Window
 from scumble.query.parse import parse_all
+from scumble.query.possible import Limits, cut_to
 from scumble.query.ranked import at_level, chosen_by_estimates, note_of
 from scumble.query.rewrites import Recoding, Rewritten, rewritten
 from scumble.query.rounding import hull
@@ -33,6 +35,8 @@ class Answer:
     """That of all aggregates with each other, and then of sums of them over lines, for every line; None where it is not known."""
     at: "Callable[[float], Answer] | None" = None
     """The same at another level, without asking the table again; None where intervals are so many standard errors wide."""
+    limits: Callable[[], Limits] = dict
+    """The least and the most that aggregates can be, where that is public."""
 
 
 def ask(
@@ -44,6 +48,7 @@ def ask(
     name: str = TABLE,
     tables: Tables | None = None,
     simultaneous: bool = False,
+    possible: bool = False,
 ) -> Estimates:
     """The answer to a question.
 
@@ -54,14 +59,28 @@ def ask(
     name      what the published table is called besides `release`
     tables    code lists that it may be joined with
     simultaneous   whether the intervals of all lines are to hold together
+    possible       whether estimates and intervals are to be cut to what is possible
     """
     queries, ends = parse_all(sql, columns, beside, name, tables)
+    if possible:
+        answer = partial(_possible, answer)
     if ends is None and queries[0].sets is None:
         return _answered(queries[0], recoding, answer, simultaneous)
     apart = [part for query in queries for part in groupings(query)]
     whole = stacked([_answered(_unordered(query), recoding, answer, simultaneous) for query in apart], queries[0])
     order, limit, offset = ends or (queries[0].order, queries[0].limit, queries[0].offset)
     return whole.take(_shown(whole, replace(queries[0], order=order, limit=limit, offset=offset)))
+
+
+def _possible(answer: Callable[[Query], Answer], query: Query) -> Answer:
+    """The answer of a form, cut to what is possible, at whatever level."""
+    return _cut(answer(query))
+
+
+def _cut(form: Answer) -> Answer:
+    again = form.at
+    at = (lambda level: _cut(again(level))) if again is not None else None
+    return replace(form, estimates=cut_to(form.estimates, form.limits()), at=at)
 
 
 def _unordered(query: Query) -> Query:

@@ -21,6 +21,7 @@ from scumble.query.model import Aggregate, Group, Query, Window
 from scumble.query.moments import Moments, Ratio
 from scumble.query.on_domains import hidden
 from scumble.query.orders import exact_orders
+from scumble.query.possible import Limits, among
 from scumble.query.quantiles import quantile
 from scumble.query.reconstruct import Reconstruction
 from scumble.query.slope import covariances, steepness
@@ -71,7 +72,25 @@ class Asked:
         estimates = [self._estimate(place, total, found, z) for place, total in enumerate(self.totals.totals)]
         names = [output.name for output in query.outputs]
         lines = Estimates(names, self._groups(), estimates, self.level, [])
-        return Answer(lines, self._notes, self._covariance, lambda level: replace(self, level=level).answer())
+        return Answer(
+            lines, self._notes, self._covariance, lambda level: replace(self, level=level).answer(), self._limits
+        )
+
+    def _limits(self) -> Limits:
+        """Of counts, and of sums and averages of perturbed columns alone."""
+        per_group = self.cells.gather(np.ones(self.cells.rest), self.cells.numbers("n")).reshape(-1)
+        rows = np.repeat(per_group, self.totals.lines[1].shape[1])
+        found: dict[str, tuple[Tensor, Tensor]] = {}
+        for total in self.totals.totals:
+            kind, hidden_only = total.aggregate.kind, not {*total.number, *total.present} - {ONE}
+            if kind == "count":
+                found[total.aggregate.name] = (np.zeros_like(rows), rows)
+            elif kind in ("sum", "avg") and hidden_only and ONE in total.present:
+                table, there = np.broadcast_arrays(
+                    total.number.get(ONE, np.zeros(())), total.present[ONE] * self.totals.truth
+                )
+                found[total.aggregate.name] = among(table[there > 0], rows, average=kind == "avg")
+        return found
 
     def _sums(self) -> list[Linear]:
         """Of each aggregate the sum of its value, and of the rows that have one."""

@@ -95,6 +95,7 @@ class Release(Shown):
         method: str = "unbiased",
         tables: Mapping[str, Any] | None = None,
         simultaneous: bool = False,
+        possible: bool = False,
         timeout: Any = None,
     ) -> Estimates:
         """The answer to a SELECT over the table `release`, each aggregate with its standard error and interval.
@@ -103,6 +104,7 @@ class Release(Shown):
         method   "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
         tables   code lists that the release may be joined with: name -> a data frame, or the path of a file
         simultaneous  whether the intervals of all lines are to hold together; so they do anyway where lines are chosen by their estimates
+        possible  whether counts, and sums and averages of perturbed columns, are cut to what public group sizes and domains allow
         timeout  the seconds that it may take; what the release was opened with where it is not given, and 600 where that was not
         """
         demand_text(sql)
@@ -110,21 +112,21 @@ class Release(Shown):
             self._running.add(question)
             try:
                 self.demand_same()
-                answer = self._answer(sql, level, method, code_lists(tables or {}), simultaneous)
+                answer = self._answer(
+                    sql, level, method, code_lists(tables or {}), simultaneous=simultaneous, possible=possible
+                )
                 self.demand_same()
                 return answer
             finally:
                 self._running.discard(question)
 
-    def _answer(
-        self, sql: str, level: Any, method: str, tables: Mapping[str, pa.Table], simultaneous: bool
-    ) -> Estimates:
+    def _answer(self, sql: str, level: Any, method: str, tables: Mapping[str, pa.Table], **ways: bool) -> Estimates:
         own = find_form(self.manifest.form.kind)
         columns = own.columns(self)
 
         def answered() -> Estimates:
             answers = partial(self._of_form, own, level, method)
-            return ask(sql, columns, self.recoding, answers, own.beside, self.name, tables, simultaneous)
+            return ask(sql, columns, self.recoding, answers, own.beside, self.name, tables, **ways)
 
         types = {TABLE: self._types(columns), self.name: self._types(columns)}
         listed = {name: {field.name: field.type for field in rows.schema} for name, rows in tables.items()}
