@@ -26,6 +26,12 @@ class Interruptions:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._interrupt)
 
+    def end(self) -> None:
+        """The command is over and its code is known: a signal while Python ends would change nothing but what is printed."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) == self._interrupt:
+                signal.signal(number, signal.SIG_IGN)
+
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.number = number
         raise Interrupted
@@ -49,6 +55,7 @@ def main() -> None:
         else:
             say(f"scumble: {sentence(error)}")
             code = 2
+    interruptions.end()
     sys.exit(code)
 
 
