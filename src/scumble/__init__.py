@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scumble.evaluate import advise, compare
     from scumble.query.estimates import Estimates
     from scumble.release.release import Release
-    from scumble.release.verify import verify
+    from scumble.release.signing import sign, verify
     from scumble.reporting import report
 
 _HOMES = {
@@ -37,7 +37,8 @@ _HOMES = {
     "plan": "scumble.api",
     "publish": "scumble.api",
     "report": "scumble.reporting",
-    "verify": "scumble.release.verify",
+    "sign": "scumble.release.signing",
+    "verify": "scumble.release.signing",
 }
 _ROOMS = {
     room: f"scumble.{room}"
@@ -59,6 +60,7 @@ __all__ = [
     "plan",
     "publish",
     "report",
+    "sign",
     "verify",
 ]
 

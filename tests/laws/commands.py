@@ -47,6 +47,7 @@ LAWS: dict[str, list[Arguments]] = {
         lambda it: [str(it.release), "SELECT sex, COUNT(*) AS n FROM release GROUP BY sex", "--format", "json"],
     ],
     "verify": [lambda it: [str(it.release)], lambda it: [str(it.release), "--format", "json"]],
+    "sign": [lambda it: ["--new-key", str(it.folder / "officer.key")]],
     "audit": [
         lambda it: [str(it.release)],
         lambda it: [str(it.release), "--raw", str(it.table), "--format", "json"],

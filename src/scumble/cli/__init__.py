@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from scumble import __version__
-from scumble.cli import advise, audit, compare, demo, init, ledger, plan, publish, query, report, show, verify
+from scumble.cli import advise, audit, compare, demo, init, ledger, plan, publish, query, report, show, sign, verify
 from scumble.core.errors import InputError, UndecidedColumns
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ IN_SHORT = {
     query: "Ask a release in SQL; answers come with intervals.",
     ledger: "What was published of whom, and what it comes to.",
     verify: "Check that a release is what its manifest says.",
+    sign: "Put your name under a release that verifies.",
     audit: "Attack a release, or a table that another tool made.",
     compare: "What each mechanism costs at the same privacy.",
     advise: "Find the spec for the accuracy that you need.",

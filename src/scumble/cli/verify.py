@@ -18,17 +18,19 @@ def command(
         str | None,
         typer.Option(help="Several releases with other columns of the same rows: the row id that they share."),
     ] = None,
+    by: Annotated[Path | None, typer.Option(help="The file of a public key whose owner must have signed.")] = None,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Check hashes, manifest, guarantees, and the channel against the published data."""
     from scumble.api import open
     from scumble.core.errors import ChangedRelease
-    from scumble.release.verify import Check, verify
+    from scumble.release.check import Check
+    from scumble.release.signing import verify
 
     try:
         with progress_bar("verifying"):
             opened = open(*releases, on=on)
-            checks = verify(opened)
+            checks = verify(opened, by=by)
     except ChangedRelease as error:
         opened, checks = None, [Check("hashes", False, str(error))]
     if format is Format.JSON:
