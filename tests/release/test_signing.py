@@ -62,6 +62,7 @@ def test_a_signed_release_verifies_by_the_key_of_its_signer(folder: Path, key: P
     path = scumble.sign(folder, key, name="D. P. Officer")
     assert path == folder / "signatures" / "D-P-Officer.sig"
     assert failed(folder, public(key)) == {}
+    assert any(check.name == "signed by" for check in scumble.verify(folder, by=public(key)))
     said = [check.detail for check in scumble.verify(folder) if check.name == "signature"]
     assert len(said) == 1
     assert "'D. P. Officer' signed at" in said[0]

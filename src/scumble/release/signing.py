@@ -172,5 +172,5 @@ def verify(release: Release | str | Path, *, by: str | Path | None = None) -> li
     if checks[0].name == "hashes" and not checks[0].passed:
         return checks
     opened = release if isinstance(release, Release) else open_release(release)
-    parts: list[Release] = getattr(opened, "parts", [opened])  # of several that are read as one, each has its own
+    parts = opened.parts or [opened]  # of several that are read as one, each has its own
     return [*checks, *(check for part in parts for check in signature_checks(part, by))]
