@@ -73,13 +73,23 @@ class DomainRecord(Model):
     from_data: bool = False
     type: str | None = None
     """The Arrow type of its values, where the column has codes and so a type of its own."""
+    on_grid: Literal[True] | None = None
+    """That every number of the table was a point of the grid, so that none was rounded."""
 
     @classmethod
     def of(cls, domain: Domain, from_data: bool, *, coded: bool = False) -> "DomainRecord":
         """The record of a domain; `coded` where the column is published as codes."""
         kind = str(domain.type) if coded else None
         if isinstance(domain, Grid):
-            return cls(kind="grid", low=domain.low, high=domain.high, step=domain.step, from_data=from_data, type=kind)
+            return cls(
+                kind="grid",
+                low=domain.low,
+                high=domain.high,
+                step=domain.step,
+                from_data=from_data,
+                type=kind,
+                on_grid=True if domain.exact else None,
+            )
         values = [_json_value(v) for v in domain.values.to_pylist()]
         return cls(kind="categories", values=values, from_data=from_data, type=kind)
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from scumble import __version__
 from scumble.core.arrow_types import published_type
 from scumble.core.atomic import whole_folder
-from scumble.core.domain import Domain, Grid, count_gaps
+from scumble.core.domain import Domain, count_gaps
 from scumble.core.errors import InternalError, NotOnGrid, SchemaError, TableError
 from scumble.core.progress import Progress
 from scumble.engines.duckdb.connection import spilling_into
@@ -41,6 +41,7 @@ from scumble.release.persons import PersonsRecord, under_persons
 from scumble.release.readme import readme
 from scumble.release.records import ColumnRecord, Randomness, StreamRecord
 from scumble.release.replace import demand_free, former_files
+from scumble.release.rounding import rounding_of
 from scumble.release.terms import compared, records_of, terms_of, under_key
 from scumble.sources.parquet import ParquetSource
 from scumble.sources.source import Source
@@ -193,10 +194,7 @@ def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Term
 
 def _rounded(column: ColumnRecord, counts: Profile) -> ColumnRecord:
     """The column with how far its numbers were moved, by its grid and its type, whatever numbers there are."""
-    domain = counts.domains.get(column.of or column.name)
-    if not isinstance(domain, Grid) or column.type != str(domain.type) or domain.reach == 0:
-        return column
-    return column.model_copy(update={"rounded": str(domain.reach)})
+    return column.model_copy(update={"rounded": rounding_of(column, counts.domains.get(column.of or column.name))})
 
 
 def _demand_derived(manifest: Manifest) -> None:

@@ -145,6 +145,8 @@ def demand_recoding(manifest: "Manifest") -> None:
 
 def _demand_rounding(column: "ColumnRecord") -> None:
     """Numbers are rounded to a grid, by half of its step at most; a claim of less would make intervals too short."""
+    if column.domain is not None and column.domain.on_grid and (column.rounded or column.domain.kind != "grid"):
+        raise ReleaseError(f"the manifest's column {column.name!r} is on its grid and is not, at once; {AGAIN}")
     if column.rounded is None:
         return
     domain = column.domain.domain(column.type) if column.domain is not None else None

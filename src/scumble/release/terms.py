@@ -15,6 +15,7 @@ from scumble.privacy.guarantee import ROUNDING, Clause, Guarantee, memoised_guar
 from scumble.release.manifest import Manifest
 from scumble.release.persons import under_persons
 from scumble.release.records import GuaranteeRecord
+from scumble.release.rounding import rounding_problems
 
 LATER = ("by_factor", "anything", "asked")
 """Numbers that follow, and that releases without codes do not have yet."""
@@ -123,12 +124,18 @@ class Compared:
     not_covered: str
     depends_on_data: str
     sentences: str
+    rounding: list[str]
 
     @property
     def problems(self) -> list[str]:
         """All differences."""
         problems = [problem for _, problem in self.guarantees]
-        return list(filter(None, [*problems, *self.unfounded, self.not_covered, self.depends_on_data, self.sentences]))
+        return list(
+            filter(
+                None,
+                [*problems, *self.unfounded, self.not_covered, self.depends_on_data, self.sentences, *self.rounding],
+            )
+        )
 
 
 def compared(manifest: Manifest, terms: Terms) -> Compared:
@@ -146,6 +153,7 @@ def compared(manifest: Manifest, terms: Terms) -> Compared:
         _codes("as not covered", manifest.not_covered_codes, terms.not_covered),
         _codes("as taken from the data", manifest.depends_on_data_codes, terms.depends_on_data),
         _sentences(manifest),
+        rounding_problems(manifest),
     )
 
 

@@ -31,6 +31,7 @@ from scumble.release.check import Check as Check
 from scumble.release.folder import folder_checks
 from scumble.release.recoded import recoded_checks
 from scumble.release.release import Release, open_release
+from scumble.release.rounding import rounding_checks
 from scumble.release.terms import compared
 from scumble.release.trust import coins_word, word_checks
 
@@ -99,6 +100,10 @@ def _said(release: Release) -> list[Check]:
         return word_checks(release.manifest, release.terms)
     except ReleaseError:
         return word_checks(release.manifest, None)
+
+
+def _rounded(release: Release) -> list[Check]:
+    return rounding_checks(release.manifest)
 
 
 def _perturbed(release: Release) -> list[Check]:
@@ -261,6 +266,7 @@ CHECKS: tuple[Callable[[Release], list[Check]], ...] = (
     _promises,
     _said,
     recoded_checks,
+    _rounded,
     belief_checks,
     _perturbed,
 )
