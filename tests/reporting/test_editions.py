@@ -4,11 +4,13 @@ import re
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from naming import publish_openly
+from markupsafe import escape
+from naming import plan_openly, publish_openly
 from reporting.reported import KINDS, made
 
 import scumble
@@ -288,3 +290,25 @@ def test_every_question_that_is_drawn_is_accounted_for(tmp_path: Path, kind: str
     lines = [int(n) for n in re.findall(r"[\d.]+% to [\d.]+% (\d+) [\d.]+% [\d.]+%", found)]
     rest = re.search(r"(\d+) more questions? (?:is|are) drawn above", found)
     assert sum(lines) + (int(rest[1]) if rest else 0) == int(drawn[1])
+
+
+def test_the_internal_edition_says_what_public_columns_tell(tmp_path: Path) -> None:
+    """The same figures as plan prints; a column that determines another is named so, and names are no markup."""
+    _, raw = made("rho")
+    draw = np.random.default_rng(1)
+    ward = [f"ward of {d}" if draw.random() < 0.9 else "other" for d in raw.column("disease").to_pylist()]
+    table = raw.append_column("<b>ward</b>", pa.array(ward)).append_column(
+        "smoker", pa.array(np.arange(raw.num_rows) % 3 == 0)
+    )
+    code = [f"code {value}" for value in table.column("smoker").to_pylist()]
+    table = table.append_column("code", pa.array(code))
+    domains = {"disease": KINDS["rho"][2]["domains"]["disease"], "smoker": [False, True]}
+    how = {"sensitive": ["disease", "smoker"], "domains": domains, "retain": 0.5, "coarsen": {"age": {"bins": 10}}}
+    tell, determine = plan_openly(table, **how).dependence
+    assert (tell.by, determine.by) == (("<b>ward</b>",), ("code",))
+    release = publish_openly(table, tmp_path / "a.release", **how, determined="smoker", seed=1)
+    inside, outside = (report(release, tmp_path / "r.html", raw=given).read_text() for given in (table, None))
+    assert f"<li>{escape(tell.words)}</li>" in inside
+    assert f"<strong>{determine.words}</strong>" in inside
+    assert all(str(escape(one.words)) not in outside for one in (tell, determine))
+    assert "the other half guessed" not in outside

@@ -9,7 +9,7 @@ column, and nothing is looked at.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,27 +75,40 @@ def dependence_of(table: Source, spec: Spec, domains: Mapping[str, Domain]) -> l
     sensitive = [name for name in spec.published if name in domains]
     if find_mechanism(spec.mechanism).traits.columns_alike or not public or not sensitive or not table.stable:
         return []
-    rows = _sample(table, spec, domains, [*public, *sensitive])
-    if len(rows[sensitive[0]]) < 4:
+    return _dependences(_sample(_prepared(table, spec, domains, [*public, *sensitive])), public, sensitive)
+
+
+def dependence_in(truth: pa.Table, public: Sequence[str], sensitive: Sequence[str]) -> list[Dependence]:
+    """The same of a table that is as it was published, but for the coins."""
+    if not public or not sensitive:
+        return []
+    return _dependences(_sample([truth.select([*public, *sensitive])]), public, sensitive)
+
+
+def _dependences(rows: Mapping[str, pa.Array], public: Sequence[str], sensitive: Sequence[str]) -> list[Dependence]:
+    if not rows or len(rows[sensitive[0]]) < 4:
         return []
     coded = {name: _codings(rows[name]) for name in public}
     return [_greedy(name, _codes(rows[name]), coded) for name in sensitive]
 
 
-def _sample(table: Source, spec: Spec, domains: Mapping[str, Domain], names: Sequence[str]) -> dict[str, pa.Array]:
-    """Rows as they will be published, before their coins, chosen alike among those that are read; no coin of the release has a part in that."""
-    lots, columns = (
-        Entropy.seeded(0).stream("dependence"),
-        {n: PublicColumn(n, spec.columns[n]) for n in names if n not in domains},
-    )
-    kept: pa.Table | None = None
-    drawn, read = np.empty(0, np.uint32), 0
+def _prepared(table: Source, spec: Spec, domains: Mapping[str, Domain], names: Sequence[str]) -> Iterator[pa.Table]:
+    """Rows as they will be published, before their coins."""
+    columns = {n: PublicColumn(n, spec.columns[n]) for n in names if n not in domains}
     for batch in table.batches(names):
         arrays = [
             pa.array(domains[n].encode(batch.column(n), n)) if n in domains else columns[n].plain(batch.column(n))
             for n in names
         ]
-        part = pa.table(arrays, names=list(names))
+        yield pa.table(arrays, names=list(names))
+
+
+def _sample(parts: Iterable[pa.Table]) -> dict[str, pa.Array]:
+    """Rows that are chosen alike among those that are read; no coin of the release has a part in that."""
+    lots = Entropy.seeded(0).stream("dependence")
+    kept: pa.Table | None = None
+    drawn, read = np.empty(0, np.uint32), 0
+    for part in parts:
         kept = part if kept is None else pa.concat_tables([kept, part])
         drawn, read = np.concatenate([drawn, lots.integers(len(part), 32)]), read + len(part)
         if len(drawn) > SAMPLE:
@@ -104,9 +117,9 @@ def _sample(table: Source, spec: Spec, domains: Mapping[str, Domain], names: Seq
         if read >= READ:
             break
     if kept is None:
-        return {name: pa.array([]) for name in names}
+        return {}
     mixed = kept.take(pa.array(np.argsort(drawn)))  # so that the two halves are alike
-    return {name: mixed.column(name).combine_chunks() for name in names}
+    return {name: mixed.column(name).combine_chunks() for name in mixed.column_names}
 
 
 def _codes(column: pa.Array) -> Codes:

@@ -1,11 +1,15 @@
 """Risk before and after, in the internal edition: what handing over the table as it is would tell, beside what the release tells."""
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow as pa
 from sqlglot import exp
 
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
 from scumble.privacy.rho import posteriors
+from scumble.publishing.dependence import Dependence, dependence_in
 from scumble.reporting.figure import text
 from scumble.reporting.numbers import share, whole
 from scumble.reporting.section import Section
@@ -22,7 +26,25 @@ def risk(subject: Subject) -> Section | None:
     if subject.truth is None or subject.raw is None:
         return None
     lines = [*_alone(subject), *[line for name in subject.manifest.sensitive[:6] for line in _guess(subject, name)]]
-    return Section("risk", TITLE, {"lines": lines}) if lines else None
+    told = _told(subject)
+    return Section("risk", TITLE, {"lines": lines, "told": told}) if lines or told else None
+
+
+def _told(subject: Subject) -> list[tuple[str, bool]]:
+    """What public columns tell of sensitive ones, as publishing printed it, and whether they determine it."""
+    manifest, truth = subject.manifest, subject.truth
+    assert truth is not None
+    sensitive = [column.name for column in manifest.columns if column.role in ("sensitive", "apart")]
+    for name, domain in manifest.domains.items():  # as codes, as publishing has them: then ties are broken alike
+        codes = pa.array(domain.encode(truth.column(name).combine_chunks(), name))
+        truth = truth.set_column(truth.column_names.index(name), name, codes)
+    dependences = dependence_in(truth, manifest.public, sensitive)
+    return [(_readable(one).words, one.determined) for one in dependences]
+
+
+def _readable(one: Dependence) -> Dependence:
+    """With names as a page can show them."""
+    return replace(one, column=text(one.column), by=tuple(map(text, one.by)))
 
 
 def _alone(subject: Subject) -> list[tuple[str, str, str, str]]:
@@ -34,8 +56,6 @@ def _alone(subject: Subject) -> list[tuple[str, str, str, str]]:
     after = subject.alone / max(1, subject.manifest.rows)
     before = after
     if coarsened:
-        import pyarrow as pa
-
         raw = pa.concat_tables([pa.table(batch) for batch in subject.raw.batches(names)], promote_options="default")
         columns = [exp.column(name, quoted=True) for name in names]
         alone = exp.select("1").from_(TABLE).group_by(*columns).having("COUNT(*) = 1")
