@@ -345,7 +345,7 @@ def test_the_order_of_the_counts_does_not_matter(counts: list[int], draw: random
     assert sorted(map(sorted, one.subtables.tolist())) == sorted(map(sorted, other.subtables.tolist()))
 
 
-CENSUS = Path("/work/shared/data/census_occ.parquet")
+CENSUS = Path(__file__).parents[3] / "shared" / "data" / "census_occ.parquet"
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from scumble.core.errors import ParameterError
 from scumble.mechanisms.shaped_channel import shape
 from scumble.privacy import posteriors
 
-CENSUS = Path("/work/shared/data/census_occ.parquet")
+CENSUS = Path(__file__).parents[3] / "shared" / "data" / "census_occ.parquet"
 
 tables = st.lists(st.integers(0, 400), min_size=3, max_size=30).filter(lambda n: sum(n) > 0)
 

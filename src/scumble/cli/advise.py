@@ -1,5 +1,6 @@
 """scumble advise: from the accuracy that is needed to the strongest privacy that gives it, and back."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -61,6 +62,7 @@ def command(
             seed=seed,
             progress=progress,
         )
+    advice = replace(advice, folder=spec.parent)  # the spec that is shown names its table as the given one does
     if out is not None:
         with whole_file(out, overwrite=overwrite) as aside:
             aside.write_text(advice.written(out.parent), encoding="utf-8")
