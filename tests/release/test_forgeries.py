@@ -1,5 +1,6 @@
 """Forgeries by somebody careful: hashes, digest and README fit what was forged. Each is found, or what it is about is said to be the publisher's word."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,10 @@ from tables import DISEASES
 import scumble
 from scumble.core.channel import Channel
 from scumble.core.errors import ReleaseError
+from scumble.privacy.guarantee import Clause
 from scumble.release.beliefs import at_least
+from scumble.release.manifest import read_manifest
+from scumble.release.terms import records_of, terms_of
 from scumble.release.verify import verify
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -297,3 +301,65 @@ def test_a_table_of_another_name_or_length_is_found(change: Document, copied: Ca
     folder = copied("anatomy")
     rewritten(folder, lambda document: document["form"]["rows"].update(change))
     assert "tables" in failed(folder)
+
+
+def without_persons(folder: Path) -> None:
+    """No word about persons, and what is claimed as it is derived without one."""
+    with_care(folder, lambda document: document.pop("persons"))
+    manifest = read_manifest(folder)
+    claims = manifest.model_copy(update=records_of(terms_of(manifest)))
+    with_care(folder, lambda document: document.update(json.loads(claims.text())))
+
+
+@pytest.mark.parametrize("name", ["coarse", "anatomy"])
+def test_a_manifest_that_says_nothing_of_persons_fails(name: str, copied: Callable[[str], Path]) -> None:
+    folder = copied(name)
+    without_persons(folder)
+    assert failed(folder).keys() == {"persons"}
+
+
+SAID_OF_PERSONS = {
+    "stated": "each person is one row",
+    "unanswered": "nothing was said",
+    "counted": "up to 3 rows",
+    "capped": "up to 3 rows",
+}
+
+
+@pytest.mark.parametrize("name", ["coarse", "anatomy"])
+@pytest.mark.parametrize("how", SAID_OF_PERSONS)
+def test_how_many_rows_a_person_has_is_always_said_to_be_the_publishers_word(
+    how: str, name: str, copied: Callable[[str], Path]
+) -> None:
+    folder = copied(name)
+    rows = {"rows": 3} if how in ("counted", "capped") else {}
+    rewritten(folder, lambda document: document.update(persons={"how": how, **rows}))
+    (line,) = (check for check in verify(folder) if check.name == "persons")
+    assert (line.mark, SAID_OF_PERSONS[how] in line.detail) == ("SAID", True)
+
+
+@pytest.mark.parametrize("name", ["coarse", "fine_grain"])
+def test_fresh_coins_that_are_called_keyed_fail(name: str, copied: Callable[[str], Path]) -> None:
+    folder = copied(name)
+
+    def keyed(document: Document) -> None:
+        document["randomness"]["keyed"] = True
+        for guarantee in document["guarantees"]:
+            fresh, by_key = Clause(code="fresh_coins"), Clause(code="keyed_coins")
+            for clause in guarantee["condition_codes"]:
+                clause["code"] = clause["code"].replace("fresh_coins", "keyed_coins")
+            guarantee["conditions"] = [s.replace(fresh.sentence, by_key.sentence) for s in guarantee["conditions"]]
+
+    with_care(folder, keyed)
+    assert failed(folder).keys() == {"coins"}
+    assert "no commitment for 'disease'" in failed(folder)["coins"]
+
+
+def test_that_coins_are_keyed_is_the_publishers_word(releases: Callable[[str], Path], tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("9a" * 32)
+    table = pa.table({"pid": range(500), "disease": [DISEASES[i % 5] for i in range(500)]})
+    scumble.publish(table, tmp_path / "r", **ILL, gamma=3, key=tmp_path / "key", id="pid")
+    assert failed(tmp_path / "r") == {}
+    assert standing(tmp_path / "r")["keyed coins"] == "word"
+    rewritten(tmp_path / "r", lambda document: document["randomness"]["streams"][0].update(column="age"))
+    assert failed(tmp_path / "r").keys() == {"coins"}

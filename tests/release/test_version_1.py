@@ -170,3 +170,8 @@ def test_a_kept_release_is_reported_in_both_editions(
     for edition, raw in (("external", None), ("internal", RAW)):
         found = sections(KEPT / name, tmp_path / f"{edition}.html", raw)
         assert found == EXPECTED[name]["report"][edition]
+
+
+def test_that_version_1_says_nothing_of_persons_is_a_caution() -> None:
+    (line,) = (check for check in verify(KEPT / "uniform") if check.name == "persons")
+    assert line.mark == "WARN"

@@ -38,6 +38,12 @@ class PersonsRecord(Model):
         return Clause(code=CONDITION[self.how], parameters={} if self.rows is None else {"rows": self.rows})
 
     @property
+    def word(self) -> str:
+        """What the publisher says of it. No release shows whose its rows are, however often somebody counted them."""
+        rows = "1 row" if self.rows == 1 else f"up to {self.most:,} rows"
+        return WORD[self.how].format(rows=rows)
+
+    @property
     def answers_for(self) -> str:
         """What an answer counts."""
         if self.how != "capped":
@@ -53,6 +59,14 @@ CONDITION = {
     "stated": "one_row_stated",
     "unanswered": "one_row_unanswered",
     "users": "one_user",
+}
+
+WORD = {
+    "counted": "a person has {rows} in the table, by a count of the publisher's",
+    "capped": "{rows} of a person in the release, drawn by coins",
+    "stated": "each person is one row; nobody counted",
+    "unanswered": "nothing was said of how many rows a person has; a guarantee holds for one row, and for a person who has no more",
+    "users": "all transactions of a user are one tuple, and a person is one user",
 }
 
 

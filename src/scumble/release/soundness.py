@@ -1,5 +1,6 @@
 """Whether the coins of a release were coins: those of a seed are anybody's who has it, or guesses it."""
 
+from scumble.release.gate import AGAIN
 from scumble.release.manifest import Manifest
 
 SEEDED = (
@@ -13,4 +14,23 @@ def coins_problem(manifest: Manifest) -> str:
     randomness = manifest.randomness
     if randomness.secure != (randomness.source == "operating system, AES-256-CTR"):
         return f"the manifest contradicts itself: coins from {randomness.source!r} are called {'secure' if randomness.secure else 'insecure'}"
-    return "" if randomness.secure else SEEDED
+    return _keyed_problem(manifest) or ("" if randomness.secure else SEEDED)
+
+
+def _keyed_problem(manifest: Manifest) -> str:
+    """Keyed coins are committed to, column by column. Version 1 had no commitments at first."""
+    streams = manifest.randomness.streams
+    if not manifest.randomness.keyed:
+        return (
+            "" if streams is None else f"the manifest contradicts itself: coins that no key made have streams; {AGAIN}"
+        )
+    if streams is None and manifest.written.version == 1:
+        return ""
+    named = [stream.column for stream in streams or []]
+    if sorted(named) == sorted(manifest.sensitive):
+        return ""
+    missing = [name for name in manifest.sensitive if name not in named]
+    culprit = (
+        f"no commitment for {missing[0]!r}" if missing else "commitments for other columns than the perturbed ones"
+    )
+    return f"the manifest says that coins are keyed, and has {culprit}; keyed coins have one for each perturbed column; {AGAIN}"

@@ -1,6 +1,7 @@
 """What of a release is its publisher's word: numbers that somebody chose, and facts that leave no trace in what was published.
 
-Nothing here can fail. It is said, so that nobody takes for derived what is not; who stands by it is what a signature is for.
+It is said, so that nobody takes for derived what is not; who stands by it is what a signature is for. What cannot be shown can fail in one
+way: where nobody says it.
 """
 
 from scumble.mechanisms import find_mechanism
@@ -17,11 +18,24 @@ OLD = (
     "a newer manifest that was rewritten as an older one looks the same"
 )
 NOTHING = "none follows: no bound was asked for, or somebody took out what was; whoever knows a row's published value may know the true one"
+UNSAID = (
+    "the manifest does not say how many rows a person has, so that nobody knows what a person is promised; every manifest of this version says it, "
+    "and somebody took it out; get the release again from its publisher"
+)
+UNKNOWN = "the manifest is of before it said how many rows a person has; a guarantee holds for one row, and for a person who has no more"
+
+
+def persons_word(manifest: Manifest) -> Check:
+    """How many rows a person has: no release shows whose its rows are."""
+    if manifest.persons is not None:
+        return said("persons", manifest.persons.word)
+    return caution("persons", UNKNOWN) if manifest.written.version == 1 else Check("persons", False, UNSAID)
 
 
 def word_checks(manifest: Manifest, terms: Terms | None) -> list[Check]:
     """What is said and cannot be shown, a line each; without terms nothing follows, and their numbers are not looked at."""
     lines = [caution("version", OLD)] if manifest.written.version == 1 else []
+    lines.append(persons_word(manifest))
     if terms is not None:
         lines += [] if terms.guarantees else [caution("no guarantee", NOTHING)]
         lines += [
@@ -31,14 +45,20 @@ def word_checks(manifest: Manifest, terms: Terms | None) -> list[Check]:
     return [*lines, *(said("form", sentence) for sentence in manifest.form.on_word)]
 
 
-def coins_word(manifest: Manifest) -> Check:
-    """That coins were secret; a mechanism without coins needs none."""
+def coins_word(manifest: Manifest) -> list[Check]:
+    """That coins were secret, and came from a key where they are said to; a mechanism without coins needs none."""
     if find_mechanism(manifest.mechanism).traits.deterministic:
-        return Check("coins", True, "there are none to be secret: the same table is always published alike")
+        return [Check("coins", True, "there are none to be secret: the same table is always published alike")]
     sentence = (
         f"they were drawn from: {manifest.randomness.source}; a seed that is kept quiet leaves no trace in a release"
     )
-    return said("coins", sentence)
+    return [said("coins", sentence), *([said("keyed coins", KEYED)] if manifest.randomness.keyed else [])]
+
+
+KEYED = (
+    "the coins are a function of a key, so that a person who is published again with the same value and retentions gets the same ones; without the key "
+    "nobody can tell them from fresh coins"
+)
 
 
 def _chosen(guarantee: Guarantee) -> str:

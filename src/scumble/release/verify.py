@@ -116,7 +116,7 @@ def _perturbed(release: Release) -> list[Check]:
 def _coins(release: Release) -> list[Check]:
     """Coins that anybody can flip again hide nothing."""
     problem = soundness.coins_problem(release.manifest)
-    return [Check("coins", False, problem) if problem else coins_word(release.manifest)]
+    return [Check("coins", False, problem)] if problem else coins_word(release.manifest)
 
 
 def _promises(release: Release) -> list[Check]:
