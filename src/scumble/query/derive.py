@@ -6,6 +6,7 @@
 - A quotient of linear figures has Fieller's (query/intervals.py); anything else F +- z se, on the scale where that is even.
 - Where no covariance is known, se <= sum of |g| se(T): what holds however the aggregates go together.
 - Numbers in steps, whose interval reaches farther than their coins, add sum of |g| times that.
+- Where rows were suppressed, nothing but the ends of the aggregates can be put together (query/within.py).
 """
 
 from collections.abc import Sequence
@@ -18,13 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.query.estimates import STEPS, Estimate, Estimates
-from scumble.query.figures import Figure, Reading
+from scumble.query.estimates import PUBLISHED, STEPS, Estimate, Estimates
+from scumble.query.figures import Figure, Reading, rounded
 from scumble.query.intervals import of_average
 from scumble.query.joined import together
 from scumble.query.model import HIDDEN, Column, Derived, Query, Window
 from scumble.query.moments import Moments, Ratio
 from scumble.query.statistics.spelt import SCALE
+from scumble.query.within import Ends, Within
 
 if TYPE_CHECKING:
     from scumble.query.ask import Answer
@@ -64,10 +66,17 @@ class Made:
     def beyond(self, z: float) -> Numbers:
         """How much farther intervals reach than their coins, where numbers were published in steps."""
         names = [*(e.name for e in self.leaves.estimates), *(w.of for w in self.windows)]
-        found = [self.leaves[name] for name in names]
-        ends = [np.fmax(e.high - e.value, e.value - e.low) - z * e.se for e in found]
-        stepped = [isinstance(e.method, str) and (e.certain or e.spread) for e in found]
+        parts = [self.leaves[name] for name in names]
+        ends = [np.fmax(e.high - e.value, e.value - e.low) - z * e.se for e in parts]
+        stepped = [isinstance(e.method, str) and (e.certain or e.spread) for e in parts]
         return np.stack([np.maximum(np.nan_to_num(r, posinf=0.0), 0) * s for r, s in zip(ends, stepped, strict=True)])
+
+    @property
+    def ends(self) -> dict[str, Ends]:
+        """What each of them surely lies within; one line's ends hold all suppressed rows, also those of lines that nobody sees."""
+        own: dict[str, Ends] = {e.name: (e.low, e.high) for e in self.leaves.estimates}
+        sums = {w.name: tuple(over_lines(x, self.leaves.groups, w, np.inf) for x in own[w.of]) for w in self.windows}
+        return own | {name: (low, high) for name, (low, high) in sums.items()}
 
     def variance(self, one: Figure, other: Figure) -> Numbers:
         """The covariance of two figures."""
@@ -75,10 +84,11 @@ class Made:
         return np.asarray(np.einsum("jl,jkl,kl->l", one.gradient, self.covariance, other.gradient))
 
 
-def over_lines(values: Numbers, groups: pa.Table, window: Window) -> Numbers:
+def over_lines(values: Numbers, groups: pa.Table, window: Window, infinite: float | None = None) -> Numbers:
     """Of each line the sum over those that have the same values of some groups."""
     part = together(groups, sorted(window.by), len(values))
-    return np.asarray(np.bincount(part, weights=np.nan_to_num(values))[part])
+    finite = np.nan_to_num(values, posinf=infinite, neginf=None if infinite is None else -infinite)
+    return np.asarray(np.bincount(part, weights=finite)[part])
 
 
 def derive(query: Query, leaves: Estimates, answer: "Answer") -> Estimates:
@@ -95,7 +105,8 @@ def derive(query: Query, leaves: Estimates, answer: "Answer") -> Estimates:
     groups = {c.name: leaves.groups.column(c.expression.name) for c in shown.columns if _is_group(c, leaves)}
     names = [column.name for column in shown.columns]
     estimates = [column for column in columns if column is not None]
-    several = covariance is None and any(not e.exact and e.name not in shown.direct for e in estimates)
+    unsure = [e for e in estimates if not e.exact and e.method != PUBLISHED]
+    several = covariance is None and any(e.name not in shown.direct for e in unsure)
     return Estimates(names, pa.table(groups), estimates, leaves.level, [WORST] if several else [])
 
 
@@ -113,24 +124,23 @@ def _is_group(column: Column, leaves: Estimates) -> bool:
 def _columns(shown: Derived, leaves: Estimates, made: Made) -> list[Estimate | None]:
     reading = Reading(made.figures, len(leaves))
     known = {e.name: e for e in leaves.estimates}
-    found: list[Estimate | None] = []
+    columns: list[Estimate | None] = []
     for column in shown.columns:
         name = column.expression.name if isinstance(column.expression, exp.Var) else None
         if _is_group(column, leaves):
-            found.append(None)
+            columns.append(None)
         elif name in known:
-            found.append(replace(known[name], name=column.name))
+            columns.append(replace(known[name], name=column.name))
         else:
             figure = reading.figure(column.expression)
-            found.append(_estimate(column, figure, made))
-    return found
+            columns.append(_estimate(column, figure, made))
+    return columns
 
 
 def _estimate(column: Column, figure: Figure, made: Made) -> Estimate:
     """A figure with its interval."""
     z = NormalDist().inv_cdf(0.5 + made.leaves.level / 2)
-    used = [e for e, g in zip(made.leaves.estimates, figure.gradient, strict=False) if np.any(g)]
-    method = _method(used, figure, made)
+    method = _method(column, made)
     extra = np.sum(np.abs(np.nan_to_num(figure.gradient)) * made.beyond(z), axis=0)
     if made.covariance is not None and figure.ratio is not None:
         top, bottom = figure.ratio
@@ -139,16 +149,26 @@ def _estimate(column: Column, figure: Figure, made: Made) -> Estimate:
             Moments(bottom.value, made.variance(bottom, bottom)),
             made.variance(top, bottom),
         )
-        found = of_average(column.name, ratio, method == "exact", z)
-        found = replace(found, low=found.low - extra, high=found.high + extra, method=method)
+        quotient = of_average(column.name, ratio, method == "exact", z)
+        estimate = replace(quotient, low=quotient.low - extra, high=quotient.high + extra, method=method)
     else:
-        found = _delta(column, figure, made, z, extra, method)
-    return _rounded(found, figure.digits)
+        estimate = _delta(column, figure, made, z, extra, method)
+    return _rounded(_suppressed(estimate, column, made), figure.digits)
 
 
-def _method(used: Sequence[Estimate], figure: Figure, made: Made) -> str:
-    windows = any(np.any(g) for g in figure.gradient[len(made.leaves.estimates) :])
-    methods = {e.method for e in (made.leaves.estimates if windows else used)}
+def _suppressed(estimate: Estimate, column: Column, made: Made) -> Estimate:
+    """With rows that were suppressed, of which no standard error is known."""
+    if estimate.method != PUBLISHED:
+        return estimate
+    low, high = Within(made.ends, len(made.leaves)).ends(column.expression)
+    return replace(estimate, low=low, high=high, se=np.where(low == high, 0.0, np.nan))
+
+
+def _method(column: Column, made: Made) -> str:
+    """By what it is made of; also where it happens not to change with that, as the square of a 0."""
+    names = {part.name for part in column.expression.find_all(exp.Var)}
+    names |= {window.of for window in made.windows if window.name in names}
+    methods = {e.method for e in made.leaves.estimates if e.name in names}
     if methods <= {"exact"}:
         return "exact"
     if methods <= {"exact", STEPS}:
@@ -176,9 +196,12 @@ def _delta(column: Column, figure: Figure, made: Made, z: float, extra: Numbers,
     return Estimate(column.name, value, se, low, high, method)
 
 
-def _rounded(found: Estimate, digits: int | None) -> Estimate:
-    """Rounding keeps the order of numbers, so that the ends of the interval are rounded too."""
+def _rounded(estimate: Estimate, digits: int | None) -> Estimate:
+    """The ends are rounded outwards, so that they hold the number as well as what it is rounded to; those of a known number are both that."""
     if digits is None:
-        return found
-    value, low, high = (np.round(x, digits) for x in (found.value, found.low, found.high))
-    return replace(found, value=value, low=low, high=high)
+        return estimate
+    value, low, high = (rounded(x, digits) for x in (estimate.value, estimate.low, estimate.high))
+    known = estimate.low == estimate.high
+    low = np.where(known, low, rounded(estimate.low, digits, np.floor))
+    high = np.where(known, high, rounded(estimate.high, digits, np.ceil))
+    return replace(estimate, value=value, low=low, high=high)

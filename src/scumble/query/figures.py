@@ -28,7 +28,12 @@ class Figure:
     ratio: "tuple[Figure, Figure] | None" = None
     """The linear figures that it is the quotient of."""
     digits: int | None = None
-    """To how many decimals it is rounded."""
+    """To how many decimals it is rounded, where that is the last that is done to it."""
+
+    @property
+    def shown(self) -> Numbers:
+        """Its value, rounded."""
+        return self.value if self.digits is None else rounded(self.value, self.digits)
 
     @property
     def constant(self) -> bool:
@@ -69,6 +74,17 @@ class Figure:
             return Figure(value, self.gradient * slope(self.value), False)
 
 
+def rounded(value: Numbers, digits: int, how: Callable[[Numbers], Numbers] | None = None) -> Numbers:
+    """As SQL rounds: halves away from zero. Or up or down, by what is done to numbers of steps.
+
+    >>> rounded(np.array([2.5, -2.5, 1145]), 0), rounded(np.array([1145.0, 1150]), -2)
+    (array([   3.,   -3., 1145.]), array([1100., 1200.]))
+    """
+    steps = value * 10.0**digits if digits >= 0 else value / 10.0**-digits
+    whole = np.sign(steps) * np.floor(np.abs(steps) + 0.5) if how is None else how(steps)
+    return np.asarray(whole / 10.0**digits if digits >= 0 else whole * 10.0**-digits)
+
+
 SMOOTH: Mapping[type[exp.Expression], tuple[Callable[[Numbers], Numbers], Callable[[Numbers], Numbers]]] = {
     exp.Sqrt: (np.sqrt, lambda x: 0.5 / np.sqrt(x)),
     exp.Ln: (np.log, lambda x: 1 / x),
@@ -97,34 +113,55 @@ class Reading:
         if isinstance(e, exp.Paren):
             return self.figure(e.this)
         if isinstance(e, exp.Neg):
-            return self.figure(e.this).scaled(-np.ones(1))
+            return self._part(e.this).scaled(-np.ones(1))
         if isinstance(e, exp.Literal) and e.is_number:
             return self._constant(float(e.name))
         if type(e) in MIXED:
-            return MIXED[type(e)](self.figure(e.left), self.figure(e.right))
+            return MIXED[type(e)](self._part(e.left), self._part(e.right))
         if type(e) in SMOOTH:
-            return self.figure(e.this).through(*SMOOTH[type(e)])
+            return self._part(e.this).through(*SMOOTH[type(e)])
         return self._function(e)
+
+    def _part(self, e: exp.Expression) -> Figure:
+        """What goes into something else: of a rounded number it is not known how it changes with the aggregates."""
+        figure = self.figure(e)
+        if figure.digits is not None:
+            raise QueryError(
+                f"{written(e)} within something else cannot be answered: what is rounded moves in jumps; "
+                "round last, as in ROUND(100.0 * a / b, 1), or cast to DOUBLE"
+            )
+        return figure
 
     def _constant(self, value: float) -> Figure:
         count = len(next(iter(self.known.values())).gradient)
         return Figure(np.full(self.lines, value), np.zeros((count, self.lines)))
 
     def _function(self, e: exp.Expression) -> Figure:
-        if isinstance(e, exp.Cast) and e.to.this in exp.DataType.NUMERIC_TYPES - exp.DataType.INTEGER_TYPES:
+        if (digits := _digits(e)) is not None:
+            return replace(self._part(e.this), digits=digits)
+        if isinstance(e, exp.Cast) and e.to.this in exp.DataType.REAL_TYPES - {exp.DataType.Type.DECIMAL}:
             return self.figure(e.this)
-        if isinstance(e, exp.Round) and (e.args.get("decimals") is None or e.args["decimals"].is_int):
-            digits = int(e.args["decimals"].name) if e.args.get("decimals") is not None else 0
-            return replace(self.figure(e.this), digits=digits)
-        if isinstance(e, exp.Nullif) and e.expression.is_number and float(e.expression.name) == 0:
-            inner = self.figure(e.this)
+        if isinstance(e, exp.Nullif) and e.expression.is_number and float(e.expression.to_py()) == 0:
+            inner = self._part(e.this)
             return replace(inner, value=np.where(inner.value == 0, np.nan, inner.value))
         if isinstance(e, exp.Coalesce) and len(e.expressions) == 1 and e.expressions[0].is_number:
-            inner = self.figure(e.this)
-            return replace(inner, value=np.where(np.isnan(inner.value), float(e.expressions[0].name), inner.value))
+            inner = self._part(e.this)
+            other = float(e.expressions[0].to_py())
+            return replace(inner, value=np.where(np.isnan(inner.value), other, inner.value))
         if isinstance(e, exp.Pow) and e.expression.is_number:
-            power = float(e.expression.name)
-            return self.figure(e.this).through(lambda x: x**power, lambda x: power * x ** (power - 1))
+            power = float(e.expression.to_py())
+            return self._part(e.this).through(lambda x: x**power, lambda x: power * x ** (power - 1))
         raise QueryError(
             f"{written(e)} cannot be answered; of aggregates there are +, -, *, /, ROUND, ABS, SQRT, LN, EXP, POWER, NULLIF(x, 0), COALESCE(x, 0), and a cast to DOUBLE"
         )
+
+
+def _digits(e: exp.Expression) -> int | None:
+    """To how many decimals ROUND or a cast to DECIMAL rounds; None for what rounds to no number of them."""
+    if isinstance(e, exp.Round):
+        digits = e.args.get("decimals")
+        return 0 if digits is None else int(digits.to_py()) if digits.is_int else None
+    if isinstance(e, exp.Cast) and e.to.this == exp.DataType.Type.DECIMAL:
+        sizes = [int(size.name) for size in e.to.expressions]
+        return sizes[1] if len(sizes) == 2 else 0
+    return None

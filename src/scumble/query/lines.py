@@ -59,7 +59,7 @@ class Lines:
             low, high = self._value(e.args["low"]), self._value(e.args["high"])
             return np.asarray((value >= low) & (value <= high))
         if isinstance(e, exp.In) and e.expressions:
-            return np.asarray(np.logical_or.reduce([self._equal(e.this, each) for each in e.expressions]))
+            return np.asarray(np.logical_or.reduce([self._equal(e.this, value) for value in e.expressions]))
         if isinstance(e, exp.Is) and isinstance(e.expression, exp.Null):
             return np.array([value is None or value != value for value in self._value(e.this)])
         if type(e) in COMPARED:
@@ -82,7 +82,7 @@ class Lines:
             return np.array([bool(e.this)] * len(self._leaves), dtype=object)
         if isinstance(e, exp.Window):
             return self._places(e)
-        return self._reading.figure(e).value
+        return self._reading.figure(e).shown
 
     def _places(self, window: exp.Window) -> npt.NDArray[Any]:
         """ROW_NUMBER, RANK or DENSE_RANK of each line within its part."""
@@ -103,12 +103,12 @@ class Lines:
 def _numbered(
     kind: exp.Expression, part: npt.NDArray[np.intp], rows: list[Any], lines: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
-    found = np.zeros(len(lines))
+    numbers = np.zeros(len(lines))
     number = rank = dense = 0
     for place, line in enumerate(lines):
         new = place == 0 or part[place] != part[place - 1]
         number = 1 if new else number + 1
         if new or rows[place] != rows[place - 1]:
             rank, dense = number, 1 if new else dense + 1
-        found[line] = {exp.RowNumber: number, exp.Rank: rank}.get(type(kind), dense)
-    return found
+        numbers[line] = {exp.RowNumber: number, exp.Rank: rank}.get(type(kind), dense)
+    return numbers

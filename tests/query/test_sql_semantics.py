@@ -1,0 +1,110 @@
+"""Where SQL is easily mistaken: what a name means, what comes after what, what rounding does. Each as the table answers at retention 1, or refused."""
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from naming import publish_openly
+from tables import DISEASES
+
+import scumble
+from scumble.core.errors import QueryError
+
+
+@pytest.fixture(scope="module")
+def kept(patients: pa.Table) -> scumble.Release:
+    with pytest.warns(UserWarning, match="nothing of"):
+        return publish_openly(
+            patients,
+            sensitive=["disease", "smoker", "visits"],
+            drop="name",
+            domains={"disease": DISEASES, "smoker": [False, True], "visits": {"low": 0, "high": 10}},
+            retain=1,
+            seed=1,
+        )
+
+
+def of_table(table: pa.Table, sql: str) -> list[tuple[Any, ...]]:
+    connection = duckdb.connect()
+    connection.register("release", table)
+    return connection.sql(sql).fetchall()
+
+
+def near(value: Any) -> Any:
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    return pytest.approx(value, rel=1e-5, abs=1e-4) if numeric else value
+
+
+ROUNDED = {
+    "to hundreds": "SELECT ROUND(COUNT(*), -2) AS n FROM release WHERE disease = 'flu'",
+    "to one decimal": "SELECT sex, ROUND(AVG(visits), 1) AS a FROM release GROUP BY sex ORDER BY sex",
+    "a negative power": "SELECT 1000 * POWER(COUNT(*), -1) AS p FROM release WHERE smoker",
+    "a condition on a rounded number": "SELECT disease FROM release GROUP BY disease HAVING ROUND(COUNT(*), -3) > 0 ORDER BY 1",
+    "a cast to DECIMAL": "SELECT CAST(AVG(visits) AS DECIMAL(5, 1))::DOUBLE AS a FROM release WHERE smoker",
+}
+
+
+def check(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
+    answer = kept.query(sql)
+    lines = [tuple(row[name] for name in answer.columns) for row in answer]
+    assert lines == [tuple(near(v) for v in line) for line in of_table(patients, sql)]
+
+
+@pytest.mark.parametrize("sql", ROUNDED.values(), ids=ROUNDED)
+def test_numbers_are_rounded_as_by_the_table(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
+    check(sql, kept, patients)
+
+
+def test_what_is_rounded_first_is_refused(kept: scumble.Release) -> None:
+    with pytest.raises(QueryError, match="round last"):
+        kept.query("SELECT ROUND(AVG(visits), 1) * 10 AS v FROM release")
+
+
+def test_ends_are_rounded_outwards(patients: pa.Table) -> None:
+    release = publish_openly(
+        patients, sensitive="disease", drop="name", domains={"disease": DISEASES}, retain=0.5, seed=1
+    )
+    sql = "SELECT {} AS n FROM release WHERE disease = 'flu'"
+    (whole,), (rough,) = (release.query(sql.format(e)).estimates for e in ("COUNT(*) + 0", "ROUND(COUNT(*), -2)"))
+    assert (rough.low[0] % 100, rough.value[0] % 100, rough.high[0] % 100) == (0, 0, 0)
+    assert rough.low[0] <= whole.low[0] < whole.high[0] <= rough.high[0]
+    assert rough.low[0] > whole.low[0] - 100
+    assert rough.high[0] < whole.high[0] + 100
+
+
+SUPPRESSED = {
+    "a share": "SELECT COUNT(*) FILTER (WHERE disease = 'flu') * 1.0 / COUNT(*) AS x FROM release",
+    "a share over lines": "SELECT COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS x, disease FROM release GROUP BY disease ORDER BY disease",
+    "a sum": "SELECT COUNT(*) + 0 AS x FROM release",
+    "a rounded count": "SELECT ROUND(COUNT(*), 0) AS x FROM release",
+    "a difference": "SELECT COUNT_IF(disease = 'flu') - COUNT_IF(disease = 'hiv') AS x FROM release",
+    "odds": "SELECT COUNT_IF(disease = 'flu') * 1.0 / COUNT_IF(disease <> 'flu') AS x FROM release",
+    "an inverse": "SELECT 1.0 / COUNT(*) AS x FROM release",
+    "a negative power": "SELECT POWER(COUNT(*), -2) AS x FROM release",
+    "a logarithm": "SELECT LN(COUNT(*)) AS x FROM release",
+    "a square that is 0": "SELECT POWER(COUNT(*) - 300, 2) AS x FROM release",
+    "a distance that is 0": "SELECT ABS(COUNT(*) - 300) AS x FROM release",
+}
+
+
+@pytest.fixture(scope="module")
+def rare() -> pa.Table:
+    """Of 480 rows those with hiv are spread so thinly that all of them are suppressed."""
+    rows = [("flu", 30)] * 200 + [("cold", 30)] * 100 + [("hiv", 20 + i % 60) for i in range(180)]
+    return pa.table({"disease": [d for d, _ in rows], "age": [a for _, a in rows]})
+
+
+@pytest.mark.parametrize("sql", SUPPRESSED.values(), ids=SUPPRESSED)
+@pytest.mark.parametrize("total", [False, True])
+def test_what_is_made_of_counts_holds_suppressed_rows(sql: str, total: bool, rare: pa.Table) -> None:
+    settings = {"k": 10, "total": 480} if total else {"k": 10}
+    release = publish_openly(rare, mechanism="k_dgs", public=["disease", "age"], settings=settings)
+    (x,) = release.query(sql).estimates
+    truth = np.array([line[0] for line in of_table(rare, sql)])
+    assert x.method == "published"
+    assert np.all(x.low - 1e-12 <= truth[: len(x.low)])
+    assert np.all(truth[: len(x.low)] <= x.high + 1e-12)
+    assert np.all(x.low < x.high)
+    assert np.isnan(x.se).all()
