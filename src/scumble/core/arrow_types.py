@@ -64,4 +64,8 @@ def published_type(kind: pa.DataType) -> pa.DataType:
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     if pa.types.is_timestamp(inner) and inner.unit == "s":
         return pa.timestamp("ms", inner.tz)  # Parquet knows no whole seconds
+    if pa.types.is_time32(inner) and inner.unit == "s":
+        return pa.time32("ms")
+    if pa.types.is_date(inner):
+        return pa.date32()  # nor dates in milliseconds
     return pa.string() if pa.types.is_string_view(inner) else inner

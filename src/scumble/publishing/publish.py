@@ -90,7 +90,9 @@ def distinct_values(table: Source, names: list[str]) -> dict[str, list[Any]]:
         for name in names:
             column = batch.column(name)
             if pa.types.is_dictionary(column.type):
-                seen[name].update(column.dictionary.take(pa.array(used_places(column))).to_pylist())
+                seen[name].update(
+                    column.dictionary.cast(published_type(column.type)).take(pa.array(used_places(column))).to_pylist()
+                )
             else:
                 seen[name].update(column.unique().to_pylist())
             if column.null_count:

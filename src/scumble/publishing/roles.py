@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from scumble.core.errors import SchemaError, UndecidedColumns, did_you_mean
 from scumble.mechanisms import find_mechanism
+from scumble.publishing.kinds import demand_types
 from scumble.sources.source import Source
 from scumble.spec.looks import look
 from scumble.spec.looks.seen import Seen, first_look
@@ -25,6 +26,7 @@ def decided(spec: Spec, table: Source) -> Spec:
     whole = spec.completed(table.schema, chosen.column_settings)
     if undecided := whole.undecided(table.schema.names):
         raise UndecidedColumns(refusal(table, undecided))
+    demand_types(table.schema, {name: whole.columns[name].role for name in table.schema.names})
     return whole.for_schema(table.schema, all_alike=chosen.traits.columns_alike)
 
 

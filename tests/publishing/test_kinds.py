@@ -1,0 +1,94 @@
+"""The type gate: every Arrow type in every role is published and verifies, or is refused by name with a way out."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fuzzing.types import ROWS, VALUES, array, given
+
+import scumble
+from scumble.core.errors import SchemaError, TableError
+from scumble.publishing.kinds import can_be
+
+HOW: dict[str, Any] = {"sensitive": ["s"], "domains": {"s": ["u", "v", "w"]}, "retain": 0.5}
+PLAIN = {"g": ["a", "b"] * (ROWS // 2), "s": ["u", "v", "w"] * (ROWS // 3)}
+
+
+def of_types(role: str, allowed: bool) -> list[pa.DataType]:
+    return [kind for kind in VALUES if can_be(kind, role) == allowed]
+
+
+def column(kind: pa.DataType) -> pa.Array:
+    return array((VALUES[kind] * ROWS)[:ROWS], kind)
+
+
+@pytest.mark.parametrize("how", ["arrow", "parquet", "pandas", "polars"])
+@pytest.mark.parametrize("role", ["public", "sensitive"])
+def test_what_can_have_a_role_is_published_and_verifies(role: str, how: str, tmp_path: Path) -> None:
+    """All types in one table; a library that has no such type is given those that it has."""
+    kinds = of_types(role, True)
+    columns = {f"x{place}": column(kind) for place, kind in enumerate(kinds)}
+    if how == "polars":  # whose bytes are views
+        columns = {
+            name: c
+            for name, c in columns.items()
+            if not pa.types.is_binary(c.type) and not pa.types.is_large_binary(c.type)
+        }
+    fitting = {n: c for n, c in columns.items() if given(pa.table({n: c}), how, tmp_path) is not None}
+    assert len(fitting) > 15
+    table = given(pa.table({**PLAIN, **fitting}), how, tmp_path)
+    roles = (
+        {"public": ["g", *fitting], "sensitive": ["s"]}
+        if role == "public"
+        else {"public": ["g"], "sensitive": ["s", *fitting]}
+    )
+    release = scumble.publish(table, tmp_path / "r", **{**HOW, **roles}, domain_from_data=True)
+    assert [check.detail for check in scumble.verify(release.path) if not check.passed] == []
+    for name in list(fitting)[::4]:
+        assert len(list(release.query(f"SELECT {name}, COUNT(*) AS n FROM release GROUP BY {name}"))) >= 1
+
+
+@pytest.mark.parametrize("role", ["public", "sensitive"])
+def test_what_cannot_is_refused_by_name_with_a_way_out(role: str, tmp_path: Path) -> None:
+    refused = of_types(role, False)
+    assert len(refused) > 8
+    for kind in refused:
+        table = pa.table({**PLAIN, "x": column(kind)})
+        roles = {"public": ["g", "x"]} if role == "public" else {"public": ["g"], "sensitive": ["s", "x"]}
+        with pytest.raises(SchemaError, match=f"'x' has the type .* cannot be {role}; cast it"):
+            scumble.publish(table, tmp_path / "r", **{**HOW, **roles}, domain_from_data=True)
+
+
+def test_a_dropped_column_may_have_any_type(tmp_path: Path) -> None:
+    table = pa.table({**PLAIN, **{f"x{place}": column(kind) for place, kind in enumerate(VALUES)}})
+    release = scumble.publish(table, tmp_path / "r", public=["g"], drop=["x*"], **HOW)
+    assert release.table().column_names == ["g", "s"]
+
+
+def test_an_identifier_that_cannot_be_counted_is_refused(tmp_path: Path) -> None:
+    for kind in (pa.float16(), pa.decimal256(50, 2)):
+        table = pa.table({**PLAIN, "x": column(kind)})
+        with pytest.raises(SchemaError, match="'x' has the type"):
+            scumble.publish(table, tmp_path / "r", public=["g"], person="x", **HOW)
+
+
+def test_names_that_differ_in_capitals_alone_are_refused(tmp_path: Path) -> None:
+    table = tmp_path / "t.parquet"
+    pq.write_table(pa.table({**PLAIN, "G": PLAIN["g"]}), table)
+    with pytest.raises(SchemaError, match="'g' and 'G' differ in capitals"):
+        scumble.publish(table, tmp_path / "r", public=["g", "G"], **HOW)
+    assert scumble.publish(table, tmp_path / "r", public=["g"], drop=["G"], **HOW).manifest.public == ["g"]
+
+
+def test_hidden_files_are_left_aside_and_columns_in_names_of_folders_are_refused(tmp_path: Path) -> None:
+    table, folder = pa.table(PLAIN), tmp_path / "t"
+    (folder / ".hidden").mkdir(parents=True)
+    for path in ("part-0.parquet", "_part.parquet", ".part.parquet", ".hidden/part.parquet"):
+        pq.write_table(table, folder / path)
+    assert scumble.publish(folder, tmp_path / "r", public=["g"], **HOW).manifest.rows == ROWS
+    (folder / "year=2020").mkdir()
+    pq.write_table(table, folder / "year=2020" / "part.parquet")
+    with pytest.raises(TableError, match="year=2020"):
+        scumble.publish(folder, tmp_path / "r2", public=["g"], **HOW)
