@@ -61,12 +61,14 @@ VALUES: dict[pa.DataType, list[Any]] = {
 ROLES = ("public", "sensitive", "drop", "id", "person")
 SOURCES = ("arrow", "parquet", "pandas", "polars")
 ROWS = 60
+SHUFFLED = random.Random(7).choices(["u", "v", "w"], k=ROWS)
+"""Of which no other column tells anything."""
 
 
 def made(kind: pa.DataType) -> pa.Table:
     """A table with a column `x` of that type beside two plain ones."""
     values = (VALUES[kind] * ROWS)[:ROWS]
-    return pa.table({"g": ["a", "b"] * (ROWS // 2), "s": ["u", "v", "w"] * (ROWS // 3), "x": array(values, kind)})
+    return pa.table({"g": ["a", "b"] * (ROWS // 2), "s": SHUFFLED, "x": array(values, kind)})
 
 
 def array(values: list[Any], kind: pa.DataType) -> pa.Array:
