@@ -380,7 +380,7 @@ BAD: dict[str, tuple[dict[str, object], type[Exception], str]] = {
     "NaN in a domain": ({"sensitive": ["cost"], "domains": {"cost": [1.0, float("nan")]}}, SchemaError, "cannot hold NaN"),
     "not a table": ({"table": 7}, TableError, "data frame"),
     "no such file": ({"table": "nowhere.csv"}, TableError, "no table"),
-    "an unknown kind of file": ({"table": __file__}, TableError, "neither"),
+    "an unknown kind of file": ({"table": __file__}, TableError, "none of"),
 }  # fmt: skip
 
 

@@ -43,7 +43,12 @@ def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     if not pa.types.is_dictionary(column.type):
         return column
     if isinstance(column, pa.ChunkedArray):
-        return pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type)
+        kind = (
+            published_type(column.type) if pa.types.is_string_view(column.type.value_type) else column.type.value_type
+        )
+        return pa.chunked_array([decoded(chunk) for chunk in column.chunks], kind)
+    if pa.types.is_string_view(column.type.value_type):  # Arrow takes nothing from views
+        return column.dictionary.cast(pa.string()).take(column.indices)
     return column.dictionary_decode()
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import is_text, one_zero, published_type
+from scumble.core.arrow_types import decoded, is_text, one_zero, published_type
 from scumble.core.domain import Domain
 from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen
@@ -92,7 +92,7 @@ class PublicColumn:
     def plain(self, column: pa.Array) -> pa.Array:
         """The column as it will be published."""
         coarse = column if self._coarsen is None else coarsen(column, self._coarsen, self.name)
-        return one_zero(coarse.cast(published_type(coarse.type)))
+        return one_zero(decoded(coarse).cast(published_type(coarse.type)))
 
     def encode(self, column: pa.Array) -> pa.Array:
         """The column in its narrow form."""
