@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import scumble
 from scumble.cli import app
-from scumble.core.errors import ParameterError
+from scumble.core.errors import InputError, ParameterError
 from scumble.evaluate import advise
 from scumble.spec.spec import ColumnSpec, Spec, read_spec
 from scumble.spec.toml import spec_toml
@@ -144,7 +144,7 @@ def test_the_command_writes_the_spec_and_keeps_what_is_there(spec: Path, tmp_pat
     assert tomllib.loads(line["spec"])["table"] == "patients.parquet"
     assert read_spec(out).columns["disease"].values == DISEASES
     assert Path(str(read_spec(out).table)).resolve() == (tmp_path / "patients.parquet").resolve()
-    assert isinstance(runner.invoke(app, [*asked, "-o", str(out)]).exception, ParameterError)
+    assert isinstance(runner.invoke(app, [*asked, "-o", str(out)]).exception, InputError)
     assert "use " in runner.invoke(app, asked).stdout
 
 
