@@ -204,7 +204,7 @@ def init(
     text       columns of a CSV file to read as text, whatever they look like
     overwrite  replace a spec that exists
     """
-    from scumble.spec.first_spec import write_spec
+    from scumble.spec.first_spec import first_spec
 
     if not isinstance(table, str | Path):
         raise TableError(
@@ -212,8 +212,9 @@ def init(
             "or name its columns in publish: sensitive=, public=, drop="
         )
     listed = [text] if isinstance(text, str) else list(text)
-    path, _ = write_spec(table, None if out is None else Path(out), listed, overwrite=overwrite)
-    return path
+    spec = first_spec(table, None if out is None else Path(out), listed, overwrite=overwrite)
+    spec.write(spec.suggested)
+    return spec.path
 
 
 def ledger(path: str | Path) -> "Book":

@@ -1,5 +1,6 @@
 """scumble init: a first spec for a table."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,17 +26,40 @@ def command(
         list[str] | None, typer.Option(help="A CSV column to read as text, whatever it looks like.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a spec that exists.")] = False,
+    no_questions: Annotated[
+        bool, typer.Option("--no-questions", help="Write the suggestions as they are, also on a terminal.")
+    ] = False,
 ) -> None:
-    """Write a spec (TOML) with a role and a domain suggested for each column, to be read and edited."""
-    from scumble.spec.first_spec import write_spec
+    """Write a spec (TOML) with a role and a domain suggested for each column, to be read and edited. On a terminal, ask for the roles."""
+    from scumble.spec.first_spec import first_spec
 
     with progress_bar("reading the table") as progress:
-        path, suggested = write_spec(table, out, listed(text), overwrite=overwrite, progress=progress)
+        spec = first_spec(table, out, listed(text), overwrite=overwrite, progress=progress)
+    columns = _asked(spec.suggested) if on_terminal() and not no_questions else spec.suggested
+    spec.write(columns)
+    path = spec.path
     with in_place_is_done(path):
-        print_card(_card(suggested))
+        print_card(_card(columns))
         print(
-            f"wrote {path}: {_sentence(suggested)}read it, edit it, then: scumble publish {path} -o {path.stem}.release"
+            f"wrote {path}: {_sentence(columns)}read it, edit it, then: scumble publish {path} -o {path.stem}.release"
         )
+
+
+def on_terminal() -> bool:
+    """Whether somebody sits there who can read and type."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _asked(suggested: list["Suggestion"]) -> list["Suggestion"]:
+    """The columns with the roles that somebody chose; whoever quits ends the command."""
+    from scumble.cli.asking import asker
+    from scumble.spec.interview import interview
+
+    columns = interview(suggested, asker())
+    if columns is None:
+        print("no spec was written")
+        raise typer.Exit(130)
+    return columns
 
 
 def _sentence(suggested: list["Suggestion"]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from scumble.core.atomic import whole_file
@@ -12,15 +13,31 @@ from scumble.sources.source import read
 from scumble.spec.suggest import Suggestion, suggestions, written
 
 
-def write_spec(
+@dataclass(frozen=True)
+class FirstSpec:
+    """Where a spec will be written, and what is suggested for it."""
+
+    table: str | Path
+    path: Path
+    text: Sequence[str]
+    overwrite: bool
+    suggested: list[Suggestion]
+
+    def write(self, columns: list[Suggestion]) -> None:
+        """Writes it with these roles. It names the table as it is found from the spec's own folder."""
+        with whole_file(self.path, overwrite=self.overwrite) as aside:
+            aside.write_text(written(_name(self.table, self.path), columns, self.text), encoding="utf-8")
+
+
+def first_spec(
     table: str | Path,
     out: Path | None,
     text: Sequence[str],
     *,
     overwrite: bool,
     progress: Progress = lambda done, of: None,
-) -> tuple[Path, list[Suggestion]]:
-    """Where it was written, and what was suggested. The spec names the table as it is found from the spec's own folder."""
+) -> FirstSpec:
+    """Reads the table, and refuses a place that cannot be written to before that."""
     path = out or _beside(table)
     if path.exists() and not overwrite:
         raise TableError(
@@ -28,10 +45,7 @@ def write_spec(
         )
     if not is_url(table) and path.resolve() == Path(table).resolve():
         raise TableError(f"{str(path)!r} is the table itself; choose another name for the spec")
-    suggested = suggestions(read(table, text=list(text)), progress)
-    with whole_file(path, overwrite=overwrite) as aside:
-        aside.write_text(written(_name(table, path), suggested, text), encoding="utf-8")
-    return path, suggested
+    return FirstSpec(table, path, text, overwrite, suggestions(read(table, text=list(text)), progress))
 
 
 def _name(table: str | Path, spec: Path) -> str:

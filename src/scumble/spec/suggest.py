@@ -63,11 +63,11 @@ def _role(seen: Seen, looks: Look) -> Role:
     if looks.kind == "text":
         return "dropped"
     if looks.kind == "secret":
-        return "sensitive" if _has_domain(seen) else UNDECIDED
+        return "sensitive" if has_domain(seen) else UNDECIDED
     return "public" if looks.kind == "ordinary" else UNDECIDED
 
 
-def _has_domain(seen: Seen) -> bool:
+def has_domain(seen: Seen) -> bool:
     """Whether a domain can be suggested: two values or more that can be listed, or numbers on a grid."""
     enough = len(seen.values) + bool(seen.missing) >= 2
     return enough and _in_toml(seen) and (_on_grid(seen) or seen.few)
@@ -127,9 +127,18 @@ def _lines(table_name: str, suggested: list[Suggestion], text: Collection[str]) 
         yield from _domain(column.seen) if column.role == "sensitive" else steps
 
 
+def in_steps(seen: Seen) -> bool:
+    """Whether a column would be published in steps, if it were public."""
+    return bool(list(_coarsening(Suggestion(seen, "public", ""))))
+
+
 def _persons(suggested: list[Suggestion]) -> Iterator[str]:
-    """The column that persons are counted by: of the identifiers the one whose values have the most rows; else a question."""
-    identifiers = [column.seen for column in suggested if column.role == "identifier"]
+    """The column that persons are counted by: of the identifiers the one whose values have the most rows; else a question.
+
+    What looks like an identifier goes before what was only called one: a post code that is left out counts nobody.
+    """
+    called = [column.seen for column in suggested if column.role == "identifier"]
+    identifiers = [seen for seen in called if role(seen)[0] == "identifier"] or called
     yield "# Whose row is it? A person with several rows is promised less: rows_per_person = 1 takes one of each, drawn by coins."
     if identifiers:
         most = min(identifiers, key=lambda seen: seen.share)
@@ -173,6 +182,9 @@ def _coarsening(suggested: Suggestion) -> Iterator[str]:
 
 
 def _domain(seen: Seen) -> Iterator[str]:
+    if not has_domain(seen):
+        yield "# Its values cannot be listed from the data. Give it a domain: values = [...], or low, high, step."
+        return
     yield "# This domain was read off the data: make it the list of ALL values that could occur, then set from_data = false."
     yield "from_data = true"
     if _on_grid(seen):
