@@ -20,6 +20,9 @@ KINDS: dict[str, str] = {
     "csv": "fuzz.csv_files:case",
     "specs": "fuzz.specs:case",
     "flags": "fuzz.flags:case",
+    "manifests": "fuzz.manifests:case",
+    "files": "fuzz.parquets:case",
+    "types": "fuzz.types:case",
 }
 """Where each is, loaded when it is used."""
 

@@ -1,1 +1,0 @@
-"""Random inputs, a file for each kind: what makes them, and what has to hold of each."""
