@@ -250,3 +250,34 @@ def test_the_commands(key: Path, tmp_path: Path) -> None:
     assert '"commitment":' in run.invoke(app, ["ledger", f"{key}.ledger", "--format", "json"]).output
     bare = run.invoke(app, [*common[:-4], "--drop", "pid", "--epsilon", "1", "-o", str(tmp_path / "three")]).output
     assert "ledger: none" in bare
+
+
+def test_a_link_to_the_key_leads_to_the_same_ledger(key: Path, tmp_path: Path) -> None:
+    publish(people(0, 300), key)
+    link = tmp_path / "elsewhere"
+    link.symlink_to(key)
+    with pytest.raises(LedgerError, match="300 of 300 people"):
+        publish(people(0, 300), link, epsilon=0.5)
+    assert not Path(f"{link}.ledger").exists()
+
+
+def test_another_ledger_than_the_one_beside_the_key_is_warned_of(key: Path, tmp_path: Path) -> None:
+    publish(people(0, 300), key)
+    with pytest.warns(UserWarning, match=r"scumble\.key\.ledger' lies beside the key and was NOT looked at"):
+        publish(people(0, 300), key, epsilon=0.5, ledger=tmp_path / "other.ledger")
+
+
+def test_a_ledger_beside_a_link_is_warned_of(key: Path, tmp_path: Path) -> None:
+    link = tmp_path / "elsewhere"
+    link.symlink_to(key)
+    publish(people(0, 300), key, ledger=tmp_path / "elsewhere.ledger")
+    with pytest.warns(UserWarning, match=r"elsewhere\.ledger' lies beside the key"):
+        publish(people(0, 300), link, epsilon=0.5)
+
+
+def test_the_ledger_beside_the_key_may_be_named_by_another_path(key: Path, tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    publish(people(0, 300), key)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        publish(people(0, 300), key, ledger=tmp_path / "more" / ".." / "scumble.key.ledger")

@@ -48,6 +48,8 @@ class Wanted:
     budget: float | None = None
     named: bool = False
     """Whether the publisher named the file."""
+    others: tuple[Path, ...] = ()
+    """Other ledgers that lie beside the key: what they know of the people is not looked at."""
 
     @classmethod
     def of(cls, path: Any, key: Any, again: bool, budget: Any) -> "Wanted":
@@ -55,16 +57,33 @@ class Wanted:
         if path is not None and key is None:
             raise ParameterError("a ledger knows people by keyed digests of their ids; give key and id beside it")
         named = path is not None
-        if path is None and key is not None and not isinstance(key, bytes):
-            path = f"{key}.ledger"
+        beside = [] if key is None or isinstance(key, bytes) else _beside(Path(key))
+        path = beside[0] if path is None and beside else path
         if path is None and (again or budget is not None):
             raise ParameterError(
                 "again and budget are about earlier releases, which a ledger knows; give key and id, and a ledger"
             )
-        return cls(None if path is None else Path(path), again, _above_zero(budget), named)
+        chosen = None if path is None else Path(path)
+        others = tuple(p for p in beside if chosen and p.exists() and p.resolve() != chosen.resolve())
+        return cls(chosen, again, _above_zero(budget), named, others)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Ledgers that were passed over, each in a line."""
+        return [
+            f"{str(other)!r} lies beside the key and was NOT looked at: this release was noted in {str(self.path)!r} alone. "
+            "Whoever is in both was published more often than either says; keep one ledger for a key"
+            for other in self.others
+        ]
 
 
 NO_LEDGER = Wanted()
+
+
+def _beside(key: Path) -> list[Path]:
+    """Where the ledger of a key file is: beside the file itself, whatever links lead to it; and beside the link, where one was given."""
+    file = key.resolve() if key.is_file() else key
+    return list(dict.fromkeys(path.with_name(f"{path.name}.ledger") for path in (file, key)))
 
 
 def _above_zero(given: Any) -> float | None:

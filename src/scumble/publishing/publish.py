@@ -168,7 +168,7 @@ def _publish(
                 book.pending(manifest)
         if book:
             book.confirm()
-            plan = replace(plan, warnings=[*plan.warnings, *book.accepted])
+            plan = replace(plan, warnings=[*plan.warnings, *book.accepted, *wanted.warnings])
     return plan
 
 
