@@ -363,3 +363,37 @@ def test_that_coins_are_keyed_is_the_publishers_word(releases: Callable[[str], P
     assert standing(tmp_path / "r")["keyed coins"] == "word"
     rewritten(tmp_path / "r", lambda document: document["randomness"]["streams"][0].update(column="age"))
     assert failed(tmp_path / "r").keys() == {"coins"}
+
+
+def of_claim(**numbers: Any) -> Callable[[Document], object]:
+    """The first guarantee with another parameter; without it where the number is None."""
+
+    def change(document: Document) -> None:
+        given = document["guarantees"][0]["parameters"]
+        given.update({name: value for name, value in numbers.items() if value is not None})
+        for gone in [name for name, value in numbers.items() if value is None]:
+            given.pop(gone)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "sentence"),
+    [
+        ("fine_grain", of_claim(downward=None), "guarantee 'value_odds' lacks the parameter 'downward'"),
+        ("fine_grain", of_claim(zeta=1.0), "'zeta', which is none of its kind"),
+        ("coarse", of_claim(gamma=-1.0), "nothing can be said"),
+        ("coarse", of_claim(epsilon=None), "lacks the parameter 'epsilon'"),
+        ("anatomy", lambda d: d["depends_on_data_codes"][0].update(parameters={}), "lacks the parameter 'column'"),
+        ("anatomy", lambda d: d["not_covered_codes"][0].update(parameters={"x": 1}), "'x', which is none of its kind"),
+        ("coarse", lambda d: column(d, "disease")["domain"].update(values=[]), "a domain without a value"),
+        ("coarse", lambda d: column(d, "disease")["domain"].update(values=[None]), "a domain without a value"),
+    ],
+)
+def test_a_claim_without_its_parameters_is_refused_in_a_sentence(
+    name: str, change: Callable[[Document], object], sentence: str, copied: Callable[[str], Path]
+) -> None:
+    folder = copied(name)
+    rewritten(folder, change)
+    with pytest.raises(ReleaseError, match=sentence):
+        scumble.open(folder)

@@ -122,9 +122,12 @@ def _demand_domains(manifest: "Manifest", kinds: dict[str, str]) -> None:
         if name not in kinds:
             raise ReleaseError(f"the manifest has a domain of {name!r}, which is not among its columns; {AGAIN}")
         try:
-            record.domain(kinds[name])
+            domain = record.domain(kinds[name])
         except SchemaError as error:
             raise ReleaseError(f"the manifest's column {name!r}: {error}; {AGAIN}") from None
+        empty = name in own and not isinstance(domain, Grid) and domain.values.null_count == domain.size
+        if empty or not domain.size:
+            raise ReleaseError(f"the manifest's column {name!r} has a domain without a value; {AGAIN}")
 
 
 def demand_recoding(manifest: "Manifest") -> None:

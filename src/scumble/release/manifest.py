@@ -23,7 +23,9 @@ from scumble.forms import FORMS, find_form
 from scumble.forms.form import View
 from scumble.forms.records import FormRecord
 from scumble.mechanisms import names
-from scumble.privacy.guarantee import Clause
+from scumble.privacy import parameters
+from scumble.privacy.guarantee import Clause, Guarantee
+from scumble.privacy.parameters import Declared
 from scumble.privacy.words import CLAUSES, STATEMENTS
 from scumble.release.document import read_document
 from scumble.release.gate import (
@@ -242,10 +244,24 @@ def _demand_codes(manifest: Manifest) -> None:
     """What is claimed in codes that are not known cannot be told apart from what does not follow."""
     for guarantee in manifest.guarantees:
         _demand_known("guarantee", guarantee.kind, STATEMENTS)
+        _demand_sayable(f"guarantee {guarantee.kind!r}", guarantee.claim(), parameters.GUARANTEES.get(guarantee.kind))
     listed = [manifest.not_covered_codes, manifest.depends_on_data_codes]
     listed += [guarantee.condition_codes for guarantee in manifest.guarantees]
     for clause in (clause for clauses in listed for clause in clauses or ()):
         _demand_known("condition", clause.code, CLAUSES)
+        made = parameters.CLAUSES.get(clause.code, None if callable(CLAUSES[clause.code]) else Declared())
+        _demand_sayable(f"condition {clause.code!r}", clause, made)
+
+
+def _demand_sayable(what: str, claim: Guarantee | Clause, declared: Declared | None) -> None:
+    """The parameters are those of its code, and a sentence can be made of them, so that nothing that prints it fails."""
+    problem = declared.problem(claim.parameters) if declared else ""
+    if problem:
+        raise ReleaseError(f"the manifest's {what} {problem}; {AGAIN}")
+    try:
+        _ = claim.statement if isinstance(claim, Guarantee) else claim.sentence
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        raise ReleaseError(f"the manifest's {what} has numbers of which nothing can be said; {AGAIN}") from None
 
 
 def _demand_known(what: str, name: Any, known: Container[str]) -> None:

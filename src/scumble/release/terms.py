@@ -66,7 +66,19 @@ def terms_of(manifest: Manifest) -> Terms:
     terms = under_persons(_of_coins(terms, manifest, facts.strata), manifest.persons)
     more = not manifest.coded and len(manifest.depends_on_data) > len(terms.depends_on_data)
     older = [Clause(code="older_words")] if more else []
-    return Terms(terms.guarantees, terms.not_covered, [*terms.depends_on_data, *older])
+    return _sayable(Terms(terms.guarantees, terms.not_covered, [*terms.depends_on_data, *older]))
+
+
+def _sayable(terms: Terms) -> Terms:
+    """The terms, once a sentence can be made of each: numbers of the publisher's go through to them."""
+    try:
+        for guarantee in terms.guarantees:
+            _ = guarantee.statement
+        return terms
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        raise ReleaseError(
+            "the manifest has numbers of which nothing can be said; get the release again from its publisher"
+        ) from None
 
 
 def _of_coins(terms: Terms, manifest: Manifest, strata: Sequence[Mapping[str, Any]]) -> Terms:
