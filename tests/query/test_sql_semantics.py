@@ -37,6 +37,40 @@ def near(value: Any) -> Any:
     return pytest.approx(value, rel=1e-5, abs=1e-4) if numeric else value
 
 
+NAMES = {
+    "an alias in HAVING": "SELECT disease, COUNT(*) AS n FROM release GROUP BY disease HAVING n BETWEEN 100 AND 700 ORDER BY 1",
+    "an alias of another case": "SELECT disease, COUNT(*) AS N FROM release GROUP BY disease HAVING n > 500 ORDER BY 1",
+    "an alias in HAVING that is a column": "SELECT disease, SUM(visits) AS visits FROM release GROUP BY disease HAVING visits > 1000 ORDER BY 1",
+    "a group before an alias in HAVING": "SELECT COUNT(*) AS sex FROM release GROUP BY sex HAVING sex = 'F'",
+    "an alias in QUALIFY": "SELECT disease, COUNT(*) AS n FROM release GROUP BY disease QUALIFY n * 2 > SUM(COUNT(*)) OVER () / 4 ORDER BY 1",
+    "an alias that is no column": "SELECT UPPER(sex) AS g, COUNT(*) AS n FROM release WHERE smoker GROUP BY G ORDER BY 1",
+    "the column under its own name": "SELECT disease AS disease, COUNT(*) AS n FROM release GROUP BY disease ORDER BY 1",
+    "an aggregate called as the group": "SELECT sex AS s, COUNT(*) AS sex FROM release GROUP BY sex ORDER BY 1",
+    "a part of WITH called as the table": "WITH release AS (SELECT * FROM release WHERE age > 50) SELECT COUNT(*) AS n FROM release WHERE smoker",
+    "parts of WITH over each other": "WITH a AS (SELECT age + 1 AS age, smoker FROM release), b AS (SELECT age + 1 AS age, smoker FROM a) SELECT AVG(age) AS a FROM b WHERE smoker",
+}
+WINDOWS = {
+    "after HAVING on groups": "SELECT sex, disease, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER (PARTITION BY sex) AS s FROM release GROUP BY sex, disease HAVING disease <> 'flu' ORDER BY 1, 2",
+    "after HAVING on a function": "SELECT UPPER(sex) AS u, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS s FROM release WHERE smoker GROUP BY u HAVING u = 'F' OR u > 'G'",
+    "after WHERE of a question over an answer": "WITH x AS (SELECT sex, disease, COUNT(*) AS n FROM release GROUP BY sex, disease) SELECT sex, disease, n * 1.0 / SUM(n) OVER (PARTITION BY sex) AS s FROM x WHERE disease <> 'flu' ORDER BY 1, 2",
+    "before WHERE of a question over it": "WITH x AS (SELECT disease, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS s FROM release GROUP BY disease) SELECT disease, s FROM x WHERE disease <> 'flu' AND s > 0.1 ORDER BY 1",
+    "before QUALIFY": "SELECT disease, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS s FROM release GROUP BY disease QUALIFY COUNT(*) > 500 ORDER BY 1",
+    "numbers after HAVING": "SELECT sex, disease, COUNT(*) AS n FROM release GROUP BY sex, disease HAVING COUNT(*) > 200 QUALIFY ROW_NUMBER() OVER (PARTITION BY sex ORDER BY COUNT(*)) = 1 ORDER BY 1, 2",
+    "numbers before WHERE": "WITH x AS (SELECT disease, COUNT(*) AS n, ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC) AS r FROM release GROUP BY disease) SELECT disease, n FROM x WHERE r <= 2 ORDER BY 1",
+    "QUALIFY of an answer": "SELECT disease, n FROM (SELECT disease, COUNT(*) AS n FROM release GROUP BY disease QUALIFY ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC) <= 3) WHERE n < 700 ORDER BY 1",
+}
+REFUSED = {
+    "SELECT 'x' AS disease, COUNT(*) AS n FROM release GROUP BY disease": "'x' is called so too",
+    "SELECT UPPER(sex) AS disease, sex, COUNT(*) AS n FROM release GROUP BY disease, sex": "another name with AS",
+    "SELECT 'x' AS sex, disease, COUNT(*) AS n FROM release GROUP BY CUBE (sex, disease)": "another name with AS",
+    "SELECT disease, SUM(SUM(visits)) OVER () AS s FROM release GROUP BY disease HAVING COUNT(*) > 500": "into QUALIFY",
+    "WITH x AS (SELECT disease, COUNT(*) AS n FROM release GROUP BY disease) SELECT disease, n * 1.0 / SUM(n) OVER () AS s FROM x WHERE n > 500": "into QUALIFY",
+    "WITH x AS (SELECT disease, SUM(COUNT(*)) OVER () AS n FROM release GROUP BY disease) SELECT disease, SUM(n) OVER () AS s FROM x": "with windows",
+    "SELECT sex, disease, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS s FROM release GROUP BY CUBE (sex, disease)": "each grouping apart",
+    "SELECT sex, COUNT(*) AS n FROM release GROUP BY ROLLUP (sex) QUALIFY ROW_NUMBER() OVER (ORDER BY n) = 1": "each grouping apart",
+    "SELECT COUNT(*) AS n FROM release WHERE disease = E'fl\\x75'": "^a text with escapes",
+    "SELECT COUNT(*) AS n FROM release WHERE disease = $$flu$$": "^a text between dollars",
+}
 ROUNDED = {
     "to hundreds": "SELECT ROUND(COUNT(*), -2) AS n FROM release WHERE disease = 'flu'",
     "to one decimal": "SELECT sex, ROUND(AVG(visits), 1) AS a FROM release GROUP BY sex ORDER BY sex",
@@ -50,6 +84,22 @@ def check(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
     answer = kept.query(sql)
     lines = [tuple(row[name] for name in answer.columns) for row in answer]
     assert lines == [tuple(near(v) for v in line) for line in of_table(patients, sql)]
+
+
+@pytest.mark.parametrize("sql", NAMES.values(), ids=NAMES)
+def test_names_mean_what_they_mean_in_sql(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
+    check(sql, kept, patients)
+
+
+@pytest.mark.parametrize("sql", WINDOWS.values(), ids=WINDOWS)
+def test_windows_are_over_the_lines_that_having_leaves(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
+    check(sql, kept, patients)
+
+
+@pytest.mark.parametrize(("sql", "sentence"), REFUSED.items())
+def test_what_sql_means_otherwise_is_refused(sql: str, sentence: str, kept: scumble.Release) -> None:
+    with pytest.raises(QueryError, match=sentence):
+        kept.query(sql)
 
 
 @pytest.mark.parametrize("sql", ROUNDED.values(), ids=ROUNDED)

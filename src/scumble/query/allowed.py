@@ -112,6 +112,8 @@ EXPRESSIONS: Mapping[Node, tuple[str, str]] = {
     exp.Parameter: ("a question with a variable", "write the value"),
     exp.Join: ("JOIN", ONE_TABLE),
     exp.Fetch: ("FETCH", "use LIMIT"),
+    exp.ByteString: ("a text with escapes (E'...')", "write its letters in single quotes"),
+    exp.RawString: ("a text between dollars ($$...$$)", "write it in single quotes"),
 }
 
 SOME = "there are ROUND, LOWER, SUBSTRING, COALESCE, CASE, YEAR, DATE_TRUNC and other plain functions of a row"

@@ -22,6 +22,7 @@ from scumble.query.model import (
     sql_of,
     written,
 )
+from scumble.query.plain import spelt
 
 
 @dataclass
@@ -38,8 +39,8 @@ class Collected:
         root = exp.Paren(this=expression.copy())
         root.this.meta.update(expression.meta)
         self._replace(root.this)
-        found: exp.Expression = root.this
-        return found.pop()
+        whole: exp.Expression = root.this
+        return whole.pop()
 
     def _replace(self, node: exp.Expression) -> None:
         name = self._name(node)
@@ -106,8 +107,10 @@ def derived(
     aliases = {title.lower(): inner for title, inner in zip(titles, bare, strict=True)}
     made = Collected(groups, {n: e for n, e in aliases.items() if not isinstance(e, exp.Column)})
     columns = [Column(title, made.named(inner)) for title, inner in zip(titles, bare, strict=True)]
-    having, qualify = (select.args.get(part) for part in ("having", "qualify"))
-    kept = [made.named(part.this) if part is not None else None for part in (having, qualify)]
+    having, qualify = (
+        made.named(clause.this) if (clause := select.args.get(part)) is not None else None
+        for part in ("having", "qualify")
+    )
     order, hidden = _order(select, titles, bare, made)
     names = {group.name for group in groups}
     demand_names(titles, [c.expression.name not in names for c in columns], beside)
@@ -116,8 +119,23 @@ def derived(
         outputs.append(Aggregate("COUNT(*)", COUNT, None))
     elif not made.aggregates:
         raise QueryError("a question asks for at least one aggregate: COUNT(*), SUM(x), AVG(x)")
-    shown = Derived([*columns, *hidden], list(made.windows.values()), kept[0], kept[1], chosen)
+    if made.windows and having is not None:
+        where, having = _before_windows(made, where, having), None
+    shown = Derived([*columns, *hidden], list(made.windows.values()), having, qualify, chosen)
     return Query(outputs, groups, where, order, *ends, shown)
+
+
+def _before_windows(made: Collected, where: exp.Expression | None, having: exp.Expression) -> exp.Expression:
+    """HAVING leaves the lines that a window is over. Of groups alone it leaves the same as WHERE does."""
+    known = {group.name: group.expression for group in made.groups}
+    names = {part.name for part in having.find_all(exp.Var)}
+    if not names or not names <= set(known):
+        window = next(iter(made.windows)).replace('"', "")
+        raise QueryError(
+            f"{window} with HAVING cannot be answered: a window is over the lines that HAVING leaves, and estimates "
+            "would choose these; put the condition into QUALIFY, which leaves the window as it is, or ask for the lines by WHERE"
+        )
+    return exp.and_(*(exp.paren(part) for part in (where, spelt(having, known)) if part is not None))
 
 
 def _order(

@@ -29,9 +29,11 @@ COMPARED = {
 
 def kept(shown: Derived, leaves: Estimates) -> npt.NDArray[np.intp]:
     """The places of the lines that HAVING and QUALIFY leave; what is not known is not left."""
-    lines = Lines(shown, leaves)
-    parts = [lines.holds(part) for part in (shown.having, shown.qualify) if part is not None]
-    return np.flatnonzero(np.logical_and.reduce([np.ones(len(leaves), dtype=np.bool_), *parts]))
+    lines = np.arange(len(leaves))
+    for condition in (shown.having, shown.qualify):  # QUALIFY numbers the lines that HAVING leaves
+        if condition is not None:
+            lines = lines[Lines(shown, leaves.take(lines)).holds(condition)]
+    return lines
 
 
 class Lines:
@@ -74,6 +76,7 @@ class Lines:
 
     def _value(self, e: exp.Expression) -> npt.NDArray[Any]:
         """A group, a text, the place of a line among others, or a number."""
+        e = e.unnest()
         if isinstance(e, exp.Var) and e.name in self._leaves.groups.schema.names:
             return np.array([*self._leaves.groups.column(e.name).to_pylist(), None], dtype=object)[:-1]
         if isinstance(e, exp.Literal) and e.is_string:

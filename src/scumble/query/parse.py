@@ -115,7 +115,7 @@ def read(select: exp.Select, columns: Sequence[str], beside: Sequence[str] = BES
     _demand_registered(select)
     aliases = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}
     expressions, sets = grouped(select)
-    groups = [_group(e, select, aliases) for e in expressions]
+    groups = [_group(e, select, aliases, columns) for e in expressions]
     groups += _constants(select, titles)
     plain = [_output(e, title, groups) for e, title in zip(select.expressions, titles, strict=True)]
     ends = (_whole(select.args.get("limit"), "LIMIT"), _whole(select.args.get("offset"), "OFFSET") or 0)
@@ -127,7 +127,9 @@ def read(select: exp.Select, columns: Sequence[str], beside: Sequence[str] = BES
         or _ordered_apart(select)
         or chosen
     ):
-        return replace(derived(select, titles, groups, condition, ends, beside, chosen=chosen), sets=sets)
+        query = replace(derived(select, titles, groups, condition, ends, beside, chosen=chosen), sets=sets)
+        _demand_one_grouping(select, query)
+        return query
     outputs = [output for output in plain if output is not None]
     demand_names(titles, [isinstance(output, Aggregate) for output in outputs], beside)
     if not any(isinstance(output, Aggregate) for output in outputs):
@@ -135,6 +137,15 @@ def read(select: exp.Select, columns: Sequence[str], beside: Sequence[str] = BES
             "a question asks for at least one of COUNT(*), SUM(x), AVG(x); rows of a release are in its data file"
         )
     return Query(outputs, groups, condition, list(_order(select, outputs)), *ends, sets=sets)
+
+
+def _demand_one_grouping(select: exp.Select, query: Query) -> None:
+    """A window of SQL is over the lines of all groupings together, so that each row counts in it several times."""
+    if query.sets is not None and (window := select.find(exp.Window)) is not None:
+        raise QueryError(
+            f"{written(window)} with CUBE, ROLLUP or GROUPING SETS cannot be answered: a window would count each row once "
+            "for every grouping; ask for each grouping apart"
+        )
 
 
 def _demand_registered(select: exp.Select) -> None:
@@ -178,11 +189,11 @@ def _distinct(select: exp.Select) -> bool:
 
 
 def _resolve(select: exp.Select, columns: Sequence[str]) -> None:
-    """Columns get the spelling that the release has; aliases of the SELECT list stay for ORDER BY and GROUP BY."""
+    """Columns get the spelling that the release has; aliases of the SELECT list stay for what comes after it."""
     aliases = {e.alias.lower() for e in select.expressions if isinstance(e, exp.Alias)}
     known = {name.lower(): name for name in columns}
     for column in list(select.find_all(exp.Column)):
-        late = column.find_ancestor(exp.Order, exp.Group) is not None
+        late = column.find_ancestor(exp.Order, exp.Group, exp.Having, exp.Qualify) is not None
         name = column.name if column.name in columns else known.get(column.name.lower())
         if name is None and late and column.name.lower() in aliases:
             continue
@@ -199,20 +210,27 @@ def _instead(column: exp.Column, columns: Sequence[str]) -> str:
     return did_you_mean(column.name, columns)
 
 
-def _group(expression: exp.Expression, select: exp.Select, aliases: dict[str, exp.Expression]) -> Group:
+def _group(
+    expression: exp.Expression, select: exp.Select, aliases: dict[str, exp.Expression], columns: Sequence[str]
+) -> Group:
+    """What a part of GROUP BY means: a column of the release, before what the SELECT list calls so."""
     if isinstance(expression, exp.Alias):
         return Group(expression.alias, expression.this)
     if expression.is_int:
         place = int(expression.name)
         if not 1 <= place <= len(select.expressions):
             raise QueryError(f"GROUP BY {place} points outside of the SELECT list")
-        return _group(select.expressions[place - 1], select, aliases)
-    if (
-        isinstance(expression, exp.Column)
-        and expression.name in aliases
-        and not aliases[expression.name].find(exp.AggFunc)
-    ):
-        return Group(expression.name, aliases[expression.name])
+        return _group(select.expressions[place - 1], select, aliases, columns)
+    if isinstance(expression, exp.Column):
+        called = {alias.lower(): inner for alias, inner in aliases.items() if not inner.find(exp.AggFunc)}
+        inner = called.get(expression.name.lower(), expression)
+        if expression.name not in columns:
+            return Group(expression.name, inner)
+        if inner != expression:
+            raise QueryError(
+                f"GROUP BY {written(expression)} is by the column of that name, as in SQL, and {written(inner)} is called so "
+                "too; give that another name with AS"
+            )
     named = next((alias for alias, inner in aliases.items() if inner == expression), None)
     return Group(named or _plain_name(expression), expression)
 

@@ -35,15 +35,16 @@ def columns_of(query: Query) -> list[tuple[str, exp.Expression, bool]]:
         by = [groups[name].copy() for name in sorted(window.by)]
         known[window.name] = exp.Window(this=exp.Sum(this=known[window.of].copy()), partition_by=by, over="OVER")
     shown = [column for column in query.derived.columns if not column.name.startswith(HIDDEN)]
-    return [(c.name, _spelt(c.expression, known), c.expression.name in groups) for c in shown]
+    return [(c.name, spelt(c.expression, known), c.expression.name in groups) for c in shown]
 
 
-def _spelt(expression: exp.Expression, known: Mapping[str, exp.Expression]) -> exp.Expression:
+def spelt(expression: exp.Expression, known: Mapping[str, exp.Expression]) -> exp.Expression:
+    """An expression with what its names stand for."""
     root = exp.paren(expression)
     for name in list(root.find_all(exp.Var)):
         name.replace(exp.paren(known[name.name]))
-    found: exp.Expression = root.this
-    return found.pop()
+    whole: exp.Expression = root.this
+    return whole.pop()
 
 
 def value_of(aggregate: Aggregate) -> exp.Expression:
@@ -56,11 +57,11 @@ def value_of(aggregate: Aggregate) -> exp.Expression:
 
 def _of_order(function: exp.Expression, value: exp.Expression) -> exp.Expression:
     """The same function of another value."""
-    found = function.copy()
-    if isinstance(found, exp.WithinGroup):
-        found.expression.expressions[0].set("this", value.copy())
-    elif isinstance(found.this, exp.Distinct):
-        found.this.set("expressions", [value.copy()])
+    other = function.copy()
+    if isinstance(other, exp.WithinGroup):
+        other.expression.expressions[0].set("this", value.copy())
+    elif isinstance(other.this, exp.Distinct):
+        other.this.set("expressions", [value.copy()])
     else:
-        found.set("this", value.copy())
-    return found
+        other.set("this", value.copy())
+    return other

@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -20,6 +20,9 @@ PLAIN = frozenset({"expressions", "from_", "from", "where", "joins", "with_", "w
 
 BOUND = (exp.Binary, exp.Unary, exp.Between, exp.In)
 """What binds its parts more closely than what is put there may be bound itself."""
+
+AFTER = {"having": exp.Having, "qualify": exp.Qualify}
+"""The conditions on lines of an answer."""
 
 Scope = dict[str, exp.Expression]
 """What the columns of a source are, by their names in small letters."""
@@ -68,23 +71,29 @@ class Sources:
 
     def _select(self, table: exp.Expression) -> exp.Select | None:
         """The sub-query that a source is, flat; None for the published table itself."""
+        name = table.name.lower()
         if isinstance(table, exp.Subquery):
-            inner = table.this
-        elif table.name.lower() in self.parts:
-            inner = self.parts[table.name.lower()].this
+            inner, seen = table.this, dict(self.parts)
+        elif name in self.parts:
+            inner, seen = self.parts[name].this, self._before(name)
         else:
             return None
         if not isinstance(inner, exp.Select):
             raise QueryError(
                 f"{written(inner)}: a question reads from one SELECT over {TABLE}; ask UNION ALL outermost"
             )
-        found = self.flat(inner.copy())
-        source = _from(found)
+        select = replace(self, parts=seen).flat(inner.copy())
+        source = _from(select)
         if source is None or not isinstance(source.this, exp.Table) or source.this.name != TABLE:
             raise QueryError(f"a question reads FROM {TABLE}, the published table, and nothing else")
         if isinstance(table, exp.Table) and (names := self.parts[table.name.lower()].args["alias"].args.get("columns")):
-            _rename(found, [name.name for name in names])
-        return found
+            _rename(select, [name.name for name in names])
+        return select
+
+    def _before(self, name: str) -> dict[str, exp.Expression]:
+        """What a part of WITH may name: those before it, so that `WITH release AS (... FROM release)` reads the published table."""
+        names = list(self.parts)
+        return {earlier: self.parts[earlier] for earlier in names[: names.index(name)]}
 
     def _inlined(self, select: exp.Select, table: exp.Expression) -> exp.Select:
         """The question with its source put in."""
@@ -115,10 +124,10 @@ class Sources:
             )
         where = inner.args.get("where")
         _star(inner, {"": {name.lower(): exp.column(name, quoted=True) for name in self.columns}})
-        found = {
+        scope = {
             e.alias_or_name.lower(): e.this.copy() if isinstance(e, exp.Alias) else e.copy() for e in inner.expressions
         }
-        return found, [where.this.copy()] if where is not None else []
+        return scope, [where.this.copy()] if where is not None else []
 
     def _join(self, join: exp.Join, scopes: Mapping[str, Scope]) -> tuple[str, Scope, list[exp.Expression]]:
         table = join.this
@@ -157,30 +166,37 @@ class Sources:
         if inner.args.get("limit") or inner.args.get("offset"):
             raise QueryError("a sub-query with LIMIT cannot be answered here; put ORDER BY and LIMIT outermost")
         scope = {e.alias_or_name.lower(): e.this if isinstance(e, exp.Alias) else e for e in inner.expressions}
+        last = _last_clause(inner, outer)
         _star(outer, {alias: scope})
         _titled(outer)
         for part in ("expressions", "where", "order", "qualify"):
             for node in outer.args.get(part) or () if part == "expressions" else [outer.args.get(part)]:
                 if node is not None:
                     substitute(node, {alias: scope})
-        found = inner.copy()
-        found.set("expressions", outer.expressions)
+        whole = inner.copy()
+        whole.set("expressions", outer.expressions)
         for part in ("order", "limit", "offset", "qualify"):
-            found.set(part, outer.args.get(part) or (found.args.get(part) if part == "order" else None))
-        where = outer.args.get("where")
-        if where is not None:
-            both = [
-                exp.paren(part)
-                for part in [found.args["having"].this if found.args.get("having") else None, where.this]
-                if part is not None
-            ]
-            found.set("having", exp.Having(this=exp.and_(*both)))
-        return found
+            whole.set(part, outer.args.get(part) or (whole.args.get(part) if part in ("order", "qualify") else None))
+        if (where := outer.args.get("where")) is not None:
+            before = whole.args.get(last)
+            both = [exp.paren(part.this) for part in (before, where) if part is not None]
+            whole.set(last, AFTER[last](this=exp.and_(*both)))
+        return whole
+
+
+def _last_clause(inner: exp.Select, outer: exp.Select) -> str:
+    """Where the WHERE of a question over an answer belongs: after the windows of that answer, and before its own."""
+    if inner.find(exp.Window) is None:
+        return "having"
+    own = [*outer.expressions, *(outer.args[part] for part in ("qualify", "order") if outer.args.get(part))]
+    if any(part.find(exp.Window) for part in own):
+        raise QueryError("a window (OVER) over an answer with windows cannot be answered; ask for each apart")
+    return "qualify"
 
 
 def _from(select: exp.Select) -> exp.From | None:
-    found = select.args.get("from_") or select.args.get("from")
-    return found if isinstance(found, exp.From) else None
+    source = select.args.get("from_") or select.args.get("from")
+    return source if isinstance(source, exp.From) else None
 
 
 def _alias(table: exp.Expression) -> str:
@@ -223,7 +239,7 @@ def substitute(node: exp.Expression, scopes: Mapping[str, Scope], *, missing: bo
             known = ", ".join(sorted(scopes))
             raise QueryError(f"there is no table {column.table!r} in the question; there is {known}")
         meant = [scope[name] for key, scope in scopes.items() if name in scope and table in ("", key)]
-        if len(meant) > 1 and not all(each == meant[0] for each in meant):
+        if len(meant) > 1 and not all(meaning == meant[0] for meaning in meant):
             raise QueryError(
                 f"column {column.name!r} is in several tables; write which one: {sorted(scopes)[0]}.{column.name}"
             )
