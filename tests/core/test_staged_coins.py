@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,3 +112,20 @@ def test_answers_are_those_of_the_product() -> None:
 def test_what_cannot_be_memoised_is_refused(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(ParameterError, match=told):
         releases(1, 50, **changes)
+
+
+@pytest.mark.parametrize(
+    ("size", "sentence"),
+    [
+        (10, "design would publish this by uniform, .* name uniform"),
+        (46, "design publishes codes, over which no fresh"),
+    ],
+)
+def test_no_fresh_response_is_laid_over_a_design(size: int, sentence: str, tmp_path: Path) -> None:
+    """Whether it comes to codes or not: a refusal, and nothing is written."""
+    (tmp_path / "key").write_bytes(KEY)
+    table = pa.table({"pid": range(200), "value": [i % size for i in range(200)]})
+    how: dict[str, Any] = {"sensitive": "value", "domains": {"value": list(range(size))}, "gamma": 4, "fresh": 0.6}
+    with pytest.raises(ParameterError, match=sentence):
+        scumble.publish(table, tmp_path / "r", mechanism="design", key=tmp_path / "key", id="pid", **how)
+    assert not (tmp_path / "r").exists()

@@ -13,6 +13,8 @@ import scumble
 from scumble.cli import app
 from scumble.core.atomic import whole_folder
 from scumble.core.errors import ParameterError, ReleaseError
+from scumble.release.keys import new_key
+from scumble.release.signing import sign
 from scumble.reporting import report
 
 Publish = Callable[..., scumble.Release]
@@ -136,3 +138,32 @@ def test_a_report_replaces_a_report_and_no_other_file(release: scumble.Release, 
     said = CliRunner().invoke(app, ["report", str(release.path), "-o", str(raw), "--overwrite"])
     assert said.exit_code == 0, said.output
     assert raw.read_text().startswith("<!doctype html>")
+
+
+def signed(folder: Path) -> Path:
+    """A release that was published with coins of the system, and signed."""
+    table = pa.table({"sex": ["f", "m"] * 50, "ill": ["yes", "yes", "no", "no"] * 25})
+    scumble.publish(
+        table, folder, sensitive="ill", public="sex", domains={"ill": ["yes", "no"]}, gamma=3, overwrite=True
+    )
+    key = folder.parent / f"{folder.name}.key"
+    if not key.exists():
+        new_key(key)
+    return sign(folder, key)
+
+
+def test_signatures_go_with_the_release_that_is_replaced(tmp_path: Path) -> None:
+    first = signed(tmp_path / "r").read_bytes()
+    assert signed(tmp_path / "r").read_bytes() != first
+    assert sorted(everything(tmp_path / "r")) == ["README.md", "data.parquet", "manifest.json", "signatures/r.sig"]
+
+
+def test_what_is_no_signature_of_the_release_is_kept(tmp_path: Path) -> None:
+    signed(tmp_path / "other")
+    path = signed(tmp_path / "r")
+    shutil.copy(tmp_path / "other" / "signatures" / "other.sig", path.parent)
+    with pytest.raises(ReleaseError, match=r"holds 'signatures/other\.sig', which the release did not write"):
+        signed(tmp_path / "r")
+    (path.parent / "other.sig").write_text("the only copy")
+    with pytest.raises(ReleaseError, match=r"holds 'signatures/other\.sig'"):
+        signed(tmp_path / "r")

@@ -33,6 +33,11 @@ def _staged(chosen: Mechanism[Any], plan: Plan, fresh: Any, profile: Profile) ->
         )
     if not chosen.traits.keyed_coins:
         raise ParameterError(f"{chosen.name} has no coins by key, so that it memoises nothing; leave out fresh")
+    if plan.mechanism != chosen.name:
+        raise ParameterError(
+            f"{chosen.name} would publish this by {plan.mechanism}, and a fresh response is laid over a mechanism that is named; "
+            f"leave out fresh, or name {plan.mechanism}"
+        )
     if not all(isinstance(coins, Coins) for stratum in plan.strata for coins in stratum.values()):
         raise ParameterError(
             f"{chosen.name} publishes codes, over which no fresh response is laid yet; leave out fresh, or use uniform or fine_grain"

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from scumble.core.atomic import complete
 from scumble.core.errors import ReleaseError
+from scumble.release.folder import SIGNATURES
 from scumble.release.manifest import NAME, Manifest, read_manifest
 from scumble.release.release import changed
+from scumble.release.signing import read_signature
 
 WAY_OUT = "so it is kept; choose another name"
 
@@ -53,10 +55,14 @@ def former_files(out: Path) -> list[str]:
 
 
 def _ours(path: Path, out: Path, manifest: Manifest) -> bool:
-    """Whether a path is as the release wrote it: a file with the bytes of the manifest, or a folder of such."""
+    """Whether a path is as the release wrote it: a file with the bytes of the manifest, a signature of it, or a folder of such."""
     if path.is_symlink():
         return False
     if path.is_dir():
-        return any(path in (out / file.path).parents for file in manifest.files)
+        return path == out / SIGNATURES or any(path in (out / file.path).parents for file in manifest.files)
+    if (
+        path.parent == out / SIGNATURES
+    ):  # it goes with the release that it stands by; one of another release is not ours
+        return not read_signature(path, manifest.digest).problem
     listed = next((file for file in manifest.files if out / file.path == path), None)
     return path == out / NAME or (listed is not None and changed(out, listed) is None)

@@ -118,10 +118,11 @@ def signatures(release: Release) -> list[Signature]:
     """All signatures in the folder of a release, each looked at."""
     folder = release.path / SIGNATURES
     paths = sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
-    return [_signature(path, release.manifest.digest) for path in paths]
+    return [read_signature(path, release.manifest.digest) for path in paths]
 
 
-def _signature(path: Path, digest: str) -> Signature:
+def read_signature(path: Path, digest: str) -> Signature:
+    """The signature in a file, held against the digest of a release."""
     try:
         if path.lstat().st_size > LARGEST:
             raise ValueError
