@@ -22,7 +22,7 @@ KINDS: dict[str, str] = {
     "flags": "fuzz.flags:case",
     "manifests": "fuzz.manifests:case",
     "files": "fuzz.parquets:case",
-    "types": "fuzz.types:case",
+    "types": "fuzz.column_types:case",
 }
 """Where each is, loaded when it is used."""
 

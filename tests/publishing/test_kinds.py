@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fuzz.types import ROWS, SHUFFLED, VALUES, array, given
+from fuzz.column_types import ROWS, SHUFFLED, VALUES, array, given
 
 import scumble
 from scumble.core.errors import SchemaError, TableError
