@@ -26,6 +26,11 @@ def kept(patients: pa.Table) -> scumble.Release:
         )
 
 
+@pytest.fixture(scope="module")
+def perturbed(patients: pa.Table) -> scumble.Release:
+    return publish_openly(patients, sensitive="disease", drop="name", domains={"disease": DISEASES}, retain=0.5, seed=1)
+
+
 def of_table(table: pa.Table, sql: str) -> list[tuple[Any, ...]]:
     connection = duckdb.connect()
     connection.register("release", table)
@@ -71,6 +76,13 @@ REFUSED = {
     "SELECT COUNT(*) AS n FROM release WHERE disease = E'fl\\x75'": "^a text with escapes",
     "SELECT COUNT(*) AS n FROM release WHERE disease = $$flu$$": "^a text between dollars",
 }
+NOBODY = {
+    "a value that is none": "SELECT SUM(cost) AS s, COUNT(*) AS n FROM release WHERE disease = 'plague'",
+    "no public row": "SELECT SUM(visits) AS s, AVG(visits) AS a FROM release WHERE age > 1000 AND smoker",
+    "made of a sum": "SELECT SUM(visits) * 2 AS s FROM release WHERE age > 1000 AND smoker",
+    "public columns": "SELECT SUM(age) AS s, AVG(age) AS a, VAR_POP(age) AS v FROM release WHERE age > 1000",
+    "no value": "SELECT SUM(NULL) AS s FROM release WHERE smoker",
+}
 ROUNDED = {
     "to hundreds": "SELECT ROUND(COUNT(*), -2) AS n FROM release WHERE disease = 'flu'",
     "to one decimal": "SELECT sex, ROUND(AVG(visits), 1) AS a FROM release GROUP BY sex ORDER BY sex",
@@ -96,6 +108,22 @@ def test_windows_are_over_the_lines_that_having_leaves(sql: str, kept: scumble.R
     check(sql, kept, patients)
 
 
+@pytest.mark.parametrize("sql", NOBODY.values(), ids=NOBODY)
+def test_sums_of_nobody_are_null(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
+    check(sql, kept, patients)
+
+
+@pytest.mark.parametrize("method", ["unbiased", "likelihood"])
+def test_coins_keep_a_sum_of_nobody_null(method: str, perturbed: scumble.Release) -> None:
+    """And a sum of few is a number, with an interval."""
+    (none,) = perturbed.query("SELECT SUM(age) AS s FROM release WHERE disease = 'plague'", method=method).estimates
+    (few,) = perturbed.query(
+        "SELECT SUM(age) AS s FROM release WHERE disease = 'hiv' AND age = 40", method=method
+    ).estimates
+    assert np.isnan(none.value[0])
+    assert few.low[0] <= few.value[0] <= few.high[0]
+
+
 @pytest.mark.parametrize(("sql", "sentence"), REFUSED.items())
 def test_what_sql_means_otherwise_is_refused(sql: str, sentence: str, kept: scumble.Release) -> None:
     with pytest.raises(QueryError, match=sentence):
@@ -112,12 +140,9 @@ def test_what_is_rounded_first_is_refused(kept: scumble.Release) -> None:
         kept.query("SELECT ROUND(AVG(visits), 1) * 10 AS v FROM release")
 
 
-def test_ends_are_rounded_outwards(patients: pa.Table) -> None:
-    release = publish_openly(
-        patients, sensitive="disease", drop="name", domains={"disease": DISEASES}, retain=0.5, seed=1
-    )
+def test_ends_are_rounded_outwards(perturbed: scumble.Release) -> None:
     sql = "SELECT {} AS n FROM release WHERE disease = 'flu'"
-    (whole,), (rough,) = (release.query(sql.format(e)).estimates for e in ("COUNT(*) + 0", "ROUND(COUNT(*), -2)"))
+    (whole,), (rough,) = (perturbed.query(sql.format(e)).estimates for e in ("COUNT(*) + 0", "ROUND(COUNT(*), -2)"))
     assert (rough.low[0] % 100, rough.value[0] % 100, rough.high[0] % 100) == (0, 0, 0)
     assert rough.low[0] <= whole.low[0] < whole.high[0] <= rough.high[0]
     assert rough.low[0] > whole.low[0] - 100

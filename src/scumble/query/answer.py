@@ -127,7 +127,7 @@ def _notes(question: Question, whole: Whole, shown: npt.NDArray[np.intp], estima
     counted = all(aggregate.kind == "count" for aggregate in question.query.aggregates)
     if counted and whole.drawn:
         return notes
-    uncertain = np.any([estimate.se != 0 for estimate in estimates], axis=0)
+    uncertain = np.any([(e.se != 0) & ~np.isnan(e.value) for e in estimates], axis=0)
     carrying = [rows for a in question.query.aggregates if (rows := whole.carrying(a)) is not None]
     matching = whole.matching().reshape(-1)[shown]
     few = uncertain & (np.min([matching, *(rows[shown] for rows in carrying)], axis=0) < FEW)

@@ -18,7 +18,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,7 @@ def likely(
     """The estimates of the likelihood in place of the unbiased ones, and what to say about them."""
     fits = [_fit(part, part.cells.numbers("n")) for part in whole.parts]
     estimates = [
-        _estimate(aggregate, question, whole, fits, plain, level)
+        _unless_null(_estimate(aggregate, question, whole, fits, plain, level), aggregate, plain)
         for aggregate, plain in zip(question.query.aggregates, unbiased, strict=True)
     ]
     fitted = [likelihood for fit in fits for likelihood in fit.likelihoods]
@@ -71,6 +71,14 @@ def likely(
         "never negative, and for that biased toward the middle where few rows have a value; "
         f"intervals: {_way(estimates, unbiased)}, cut to what is possible and widened to hold the estimate",
     ]
+
+
+def _unless_null(estimate: Estimate, aggregate: Aggregate, plain: Estimate) -> Estimate:
+    """A sum over what is surely no row is null by any method."""
+    if aggregate.kind != "sum":
+        return estimate
+    unless = np.where(np.isnan(plain.value), np.nan, 0.0)
+    return replace(estimate, value=estimate.value + unless, low=estimate.low + unless, high=estimate.high + unless)
 
 
 def _way(estimates: list[Estimate], unbiased: list[Estimate]) -> str:

@@ -106,8 +106,9 @@ class Asked:
         if total.aggregate.kind == "avg":
             return of_average(name, Ratio(top, rows, found.covariance[2 * place, 2 * place + 1]), exact, z)
         terms, moments = (total.present, rows) if total.aggregate.kind == "count" else (total.number, top)
-        if exact and total.aggregate.kind == "sum":
-            moments = Moments(np.where(rows.value == 0, np.nan, top.value), top.variance)
+        if total.aggregate.kind == "sum":  # over no rows it is null in SQL, where that is known for certain
+            nobody = (rows.value == 0) & (exact | (rows.variance == 0))
+            moments = Moments(np.where(nobody, np.nan, top.value), top.variance)
         table = terms.get(ONE) if len(terms) == 1 else None
         if table is None or exact or name not in self.totals.question.query.direct:
             return of_sum(name, moments, exact, z)

@@ -1,5 +1,6 @@
 """SUM(value)."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,12 +30,11 @@ def of_rows(aggregate: "Aggregate", question: "Question", whole: "Whole", z: flo
 
 
 def _empty(estimate: Estimate, count: Moments) -> Estimate:
-    """SUM over no rows is null in SQL, where that is known for certain."""
-    if not estimate.exact:
-        return estimate
-    unless = np.where(count.value.reshape(-1) == 0, np.nan, 0.0)
-    e = estimate
-    return Estimate(e.name, e.value + unless, e.se + unless, e.low + unless, e.high + unless, "exact")
+    """SUM over no rows is null in SQL, where that is known for certain: no row is counted, and no coin has a say in that."""
+    known = estimate.exact | (count.variance.reshape(-1) == 0)
+    unless = np.where(known & (count.value.reshape(-1) == 0), np.nan, 0.0)
+    value, se, low, high = (x + unless for x in (estimate.value, estimate.se, estimate.low, estimate.high))
+    return replace(estimate, value=value, se=se, low=low, high=high)
 
 
 SUM = Aggregation("sum", "sum", read, of_rows)
