@@ -1,5 +1,6 @@
 """Persons, not rows: counted, capped, stated or not answered, and said everywhere."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 import scumble
 from scumble.cli import app
 from scumble.core.errors import ParameterError, SchemaError
+from scumble.reporting.promises import belief, headline
 
 DOMAIN = ["a", "b", "c"]
 HOW: dict[str, Any] = {"sensitive": "d", "public": ["place"], "domains": {"d": DOMAIN}, "gamma": 3}
@@ -152,3 +154,28 @@ def test_a_question_that_nobody_answers_is_printed_as_one_everywhere(tmp_path: P
 def test_what_does_not_fit_is_refused(more: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         scumble.publish(visits().drop_columns("visit"), **HOW, **more)
+
+
+@pytest.mark.parametrize("name", ["pid", "who"])
+@pytest.mark.parametrize("role", ["public", "drop"])
+def test_a_column_that_looks_like_persons_is_named_where_nobody_named_it(role: str, name: str) -> None:
+    """Three rows of each person, published or left out without a word about persons."""
+    draw = np.random.default_rng(3)
+    who = np.repeat(np.arange(400), 3)
+    ids = who if name == "pid" else [f"P{i:04d}" for i in who]
+    table = pa.table({name: ids, "d": draw.choice(DOMAIN, 1200)})
+    how: dict[str, Any] = {"sensitive": "d", "domains": {"d": DOMAIN}, "gamma": 3, "public": [], role: [name]}
+    with pytest.warns(UserWarning, match=f"rows a person were NOT counted, and '{name}' looks .* --person {name}"):
+        release = scumble.publish(table, **how)
+    known = belief(release.terms.guarantees)
+    assert known is not None
+    assert known.about == "anything about a row's d"
+    assert "row's d" in headline(release.terms.guarantees)
+    assert "person" not in headline(release.terms.guarantees)
+
+
+def test_who_says_one_row_each_is_not_warned() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release = scumble.publish(visits(), **HOW, drop=["pid", "visit"], persons="one row each")
+    assert "person's d" in headline(release.terms.guarantees)

@@ -68,7 +68,7 @@ def test_there_are_words_for_every_mechanism() -> None:
 
 def test_the_summary_says_what_the_publisher_chose(tmp_path: Path) -> None:
     found = plain(page(tmp_path, "rho"))
-    assert "Whoever believed something about a person's disease with 1/13 believes it with at most 1/6" in found
+    assert "Whoever believed something about a row's disease with 1/13 believes it with at most 1/6" in found
     assert "1/13 → 1/6" in found
     assert "× 2.4" in found
     assert "1/13 (chosen) 16.7%" in found

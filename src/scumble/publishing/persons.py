@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.core.arrow_types import is_text, published_type
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError
 from scumble.engines.duckdb.persons import LOT, ROW, Tally, drawn_rows, tallies
@@ -25,6 +26,8 @@ from scumble.privacy.persons import EMPTY, is_empty
 from scumble.publishing.kept_rows import KeptRows
 from scumble.release.persons import PersonsRecord, to_persons
 from scumble.sources.source import Source
+from scumble.spec.looks import look
+from scumble.spec.looks.seen import Seen, first_look
 from scumble.spec.spec import ONE_ROW_EACH, Spec
 
 WAYS = (
@@ -46,6 +49,19 @@ class Persons:
     """Whether the publisher named the column."""
     tally: Tally | None = None
     """What was counted, for the publisher alone."""
+    uncounted: tuple[str, ...] = ()
+    """Columns that look as if they named people, where nobody said whose the rows are."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a publisher who named nobody should look at."""
+        if not self.uncounted:
+            return []
+        name, listed = self.uncounted[0], ", ".join(map(repr, self.uncounted))
+        return [
+            f"rows a person were NOT counted, and {listed} look{'s' * (len(self.uncounted) == 1)} as if people were told apart by it: what is "
+            f'promised is promised to a row. Name the column of persons, as in --person {name} (person=), or say persons = "{ONE_ROW_EACH}"'
+        ]
 
     @property
     def words(self) -> str:
@@ -83,7 +99,9 @@ def persons_of(table: Source, spec: Spec, entropy: Entropy) -> Persons:
             raise ParameterError(
                 'rows_per_person needs to know whose row it is; name the column by person = "..." (--person, person=)'
             )
-        return Persons(PersonsRecord(how="stated" if spec.persons else "unanswered"), table)
+        if spec.persons:
+            return Persons(PersonsRecord(how="stated"), table)
+        return Persons(PersonsRecord(how="unanswered"), table, uncounted=_like_persons(table, spec))
     counted = tallies(_streamed(table, candidates), candidates)
     column = max(candidates, key=lambda name: counted[name].most)
     return _counted(table, spec, column, counted[column], entropy)
@@ -94,6 +112,25 @@ def _identifiers(table: Source, spec: Spec) -> list[str]:
     if spec.persons or not table.stable:
         return []
     return [name for name, column in spec.columns.items() if column.role == "identifier"]
+
+
+def _like_persons(table: Source, spec: Spec) -> tuple[str, ...]:
+    """Columns, published or left out, that look as if they numbered people, by the first rows of the table."""
+    kinds = {field.name: published_type(field.type) for field in table.schema}
+    numbering = [name for name, kind in kinds.items() if is_text(kind) or pa.types.is_integer(kind)]
+    names = [name for name in numbering if name in spec.columns and spec.columns[name].role != "sensitive"]
+    return tuple(
+        seen.name for seen in first_look(table, names) if look(seen).kind in ("person", "code") or _repeats(seen)
+    )
+
+
+SEVERAL, SHARE = 100, 0.1
+"""Different values of a column, and of these for each row, from which on a few rows of each may be a person's."""
+
+
+def _repeats(seen: Seen) -> bool:
+    """Whether texts repeat as those of people with a few rows each do, whatever else they look like; numbers that do may be measured."""
+    return is_text(seen.kind) and len(seen.values) >= SEVERAL and seen.share > SHARE
 
 
 def _of_users(table: Source, spec: Spec, user: str) -> Persons:

@@ -169,7 +169,7 @@ def _publish(
         if book:
             book.confirm()
             plan = replace(plan, warnings=[*plan.warnings, *book.accepted, *wanted.warnings])
-    return plan
+    return replace(plan, warnings=[*plan.warnings, *persons.warnings])
 
 
 def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Terms, randomness: Randomness) -> Manifest:

@@ -115,29 +115,37 @@ def _columns(guarantee: Guarantee) -> str:
     return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 2 else named)
 
 
+def whose(guarantee: Guarantee) -> str:
+    """Whom a guarantee of a row is about: the person, unless nobody said that a person is one row."""
+    return "row" if guarantee.under("one_row_unanswered") else "person"
+
+
 def _moves(guarantee: Guarantee) -> str:
     given = guarantee.parameters
     return (
-        f"Whoever believed something about a person's {_columns(guarantee)} with {fraction(given['rho1'])} believes it with at most "
+        f"Whoever believed something about a {whose(guarantee)}'s {_columns(guarantee)} with {fraction(given['rho1'])} believes it with at most "
         f"{fraction(given['rho2'])} after seeing {_seen(guarantee)}."
     )
 
 
 def _seen(guarantee: Guarantee) -> str:
     alone = guarantee.under("alone") or guarantee.under("alone_in_row")
-    return f"the person's published {_columns(guarantee)} alone" if alone else "the person's row"
+    of_one = "the row" if whose(guarantee) == "row" else "the person's row"
+    return f"the {whose(guarantee)}'s published {_columns(guarantee)} alone" if alone else of_one
 
 
 def _odds(guarantee: Guarantee) -> str:
+    who = whose(guarantee)
+    seen = "a row" if who == "row" else "a person's row"
     return (
-        f"Seeing a person's row changes the odds of anything about the person's {_columns(guarantee)} by a factor of at most "
+        f"Seeing {seen} changes the odds of anything about the {who}'s {_columns(guarantee)} by a factor of at most "
         f"{at_most(guarantee.parameters['gamma'])}."
     )
 
 
 SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     "rho": _moves,
-    "own_distribution": lambda g: f"For whoever believes the table's own shares: a property of a person's {_columns(g)} that was believed with "
+    "own_distribution": lambda g: f"For whoever believes the table's own shares: a property of a {whose(g)}'s {_columns(g)} that was believed with "
     f"{fraction(g.parameters['rho1'])} is believed with less than {fraction(g.parameters['rho2'])} after seeing that the published row has it.",
     "amplification": _odds,
     "joint_amplification": _odds,
@@ -152,17 +160,17 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     f"{_range([bound for row in g.bounds or [] for bound in row if bound is not None])}.",
     "reconstruction": lambda g: "Of no group of people who agree on all public columns can the share of a value be estimated well from the sample.",
     "semantic_k": lambda g: f"Every published combination of values stands for {g.parameters['k']:g} rows or more.",
-    NOISY_COUNTS: lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
+    NOISY_COUNTS: lambda g: f"Whether a {whose(g)} is in the table changes the probability of the release by a factor of at most "
     f"{at_most(math.exp(g.parameters['total_epsilon']))}, save with probability {plain(g.parameters['total_delta'])}.",
-    "full_counts": lambda g: f"Whether a person is in the table changes the probability of the release by a factor of at most "
+    "full_counts": lambda g: f"Whether a {whose(g)} is in the table changes the probability of the release by a factor of at most "
     f"{at_most(math.exp(g.parameters['epsilon']))}.",
     "tuple_membership": lambda g: f"That a person's row is in the table, believed with {fraction(g.parameters['rho1'])}, is believed with at most "
     f"{fraction(g.parameters['rho2'])} after seeing the release.",
     "l_diversity": lambda g: f"For whoever knows nothing of the others in a bucket, no value of {_columns(g)} is believed with more than "
     f"1/{g.parameters['l']:g}.",
-    "breach": lambda g: f"A property of a person's {_columns(g)} that was not much likelier than among the replacements, and believed with at most "
+    "breach": lambda g: f"A property of a {whose(g)}'s {_columns(g)} that was not much likelier than among the replacements, and believed with at most "
     f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
-    "product_breach": lambda g: f"A rare property of a person's {_columns(g)}, a set of values of each, believed with at most "
+    "product_breach": lambda g: f"A rare property of a {whose(g)}'s {_columns(g)}, a set of values of each, believed with at most "
     f"{fraction(g.parameters['rho1'])}, is believed with less than {fraction(g.parameters['rho2'])} after seeing that the row has it.",
 }  # fmt: skip
 
@@ -217,16 +225,16 @@ def belief(guarantees: Sequence[Guarantee]) -> Belief | None:
         if guarantee.kind == "person_counts":
             return _by_factor("that a person is in the table", given["gamma"], "every attacker", given["delta"])
         if guarantee.kind in AMPLIFICATIONS:
-            about = f"anything about a person's {_columns(guarantee)}"
+            about = f"anything about a {whose(guarantee)}'s {_columns(guarantee)}"
             return _by_factor(about, given["gamma"], _holder(guarantee))
         if guarantee.kind == "tuple_membership":
             return _by_factor("that a person's row is in the table", given["gamma"], "every attacker")
         if guarantee.kind in (NOISY_COUNTS, "full_counts"):
             epsilon = given.get("total_epsilon", given.get("epsilon", math.inf))
-            about = "that a person is in the table"
+            about = f"that a {whose(guarantee)} is in the table"
             return _by_factor(about, math.exp(epsilon), "every attacker", given.get("total_delta", 0.0))
         if guarantee.kind == "own_distribution":
-            about = f"that a person's {_columns(guarantee)} is what the published row says"
+            about = f"that a {whose(guarantee)}'s {_columns(guarantee)} is what the published row says"
             return Belief(about, partial(_own, given["retain"], given.get("rows", math.inf)), OWN, own=True)
     return None
 

@@ -109,7 +109,8 @@ WORDS: dict[str, str] = {
 """The same as words of their own, too short to be looked for inside others."""
 
 PERSON = (
-    "id name surname firstname lastname forename ssn nino nhs email mail phone mobile fax passport address street iban "
+    "id pid subjid usubjid "
+    "name surname firstname lastname forename ssn nino nhs email mail phone mobile fax passport address street iban "
     "license licence insurance mrn url ip nbr identifier account username login signature photo "
     "vorname nachname familienname geburtsname strasse anschrift adresse telefon ausweis versicherten "
     "versichertennummer steuernummer kontonummer nom prenom telephone courriel nir adr nombre apellido apellidos "
