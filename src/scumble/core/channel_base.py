@@ -43,9 +43,9 @@ class Pair:
 
 def _ones(size: int, some: slice) -> Vector:
     """The columns of an identity."""
-    found = np.zeros((size, some.stop - some.start))
-    found[np.arange(some.start, some.stop), np.arange(some.stop - some.start)] = 1
-    return found
+    unit = np.zeros((size, some.stop - some.start))
+    unit[np.arange(some.start, some.stop), np.arange(some.stop - some.start)] = 1
+    return unit
 
 
 class BaseChannel(Shown, ABC):

@@ -201,11 +201,11 @@ class Design(BaseChannel):
         return CellChannel(self.weights(chosen)[first], summed, self.gamma, lambda some: self._cell_pair(some, cells))
 
     def _cell_pair(self, inside: Flags, cells: Places) -> Pair | None:
-        found = self.pair(inside[cells])
-        if found is None:
+        pair = self.pair(inside[cells])
+        if pair is None:
             return None
         _, first, _ = self._cut(_indicators(cells, len(inside)))
-        return Pair(found.matches[first], found.kept, found.drawn)
+        return Pair(pair.matches[first], pair.kept, pair.drawn)
 
     def places(self, cells: Places, count: int) -> Places:
         """The cell of each code."""
@@ -246,7 +246,9 @@ class Design(BaseChannel):
 
 def best_blocks(size: int, gamma: float) -> DifferenceSet:
     """The difference set of the smallest variance; {0} on as many codes as values where none is smaller than uniform replacement's."""
-    fits = [(variance(*sizes(*each), gamma), sizes(*each)[0], each) for each in _candidates(size, gamma)]
+    fits = [
+        (variance(*sizes(*candidate), gamma), sizes(*candidate)[0], candidate) for candidate in _candidates(size, gamma)
+    ]
     least, _, chosen = min(fits, default=(math.inf, 0, (0, 0)))
     return singer(*chosen) if least < variance(size, 1, 0, gamma) else one_place(size)
 
@@ -264,11 +266,11 @@ def variance(codes: int, inside: int, repeats: int, gamma: float) -> float:
 
 def _candidates(size: int, gamma: float) -> list[tuple[int, int]]:
     """Prime powers near gamma + 1, each with the two smallest dimensions that have room."""
-    found = []
+    pairs = []
     for order in prime_powers(min(math.ceil(4 * gamma) + 16, 256)):
         room = [t for t in range(3, 24) if size <= sizes(order, t)[0] <= MOST_CODES][:2]
-        found += [(order, t) for t in room]
-    return found
+        pairs += [(order, t) for t in room]
+    return pairs
 
 
 def _indicators(cells: Places, count: int) -> Vector:

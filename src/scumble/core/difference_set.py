@@ -76,14 +76,14 @@ def singer(order: int, dimension: int) -> DifferenceSet:
     return made
 
 
-def demand_difference_set(found: DifferenceSet) -> None:
+def demand_difference_set(blocks: DifferenceSet) -> None:
     """Refuses a set in which some difference is more frequent than another: counted by its correlation with itself, in whole numbers."""
-    marked = np.zeros(found.codes)
-    marked[found.offsets] = 1
+    marked = np.zeros(blocks.codes)
+    marked[blocks.offsets] = 1
     through = np.fft.rfft(marked)
-    times = np.rint(np.fft.irfft(through * through.conj(), found.codes))
-    if np.any(times[1:] != found.repeats):
-        raise ParameterError(f"the {len(found.offsets)} places are no difference set of {found.codes} codes")
+    times = np.rint(np.fft.irfft(through * through.conj(), blocks.codes))
+    if np.any(times[1:] != blocks.repeats):
+        raise ParameterError(f"the {len(blocks.offsets)} places are no difference set of {blocks.codes} codes")
 
 
 def prime_powers(most: int) -> list[int]:
@@ -124,7 +124,7 @@ class Field:
         degree = next(d for d in itertools.count(1) if prime**d == order)
         digits = [tuple(number // prime**i % prime for i in range(degree)) for number in range(order)]
         self._prime, self._digits = prime, digits
-        self._numbers = {each: number for number, each in enumerate(digits)}
+        self._numbers = {digit: number for number, digit in enumerate(digits)}
         self.plus = [
             [self._numbers[tuple((a + b) % prime for a, b in zip(x, y, strict=True))] for y in digits] for x in digits
         ]
@@ -199,10 +199,10 @@ def _squared(field: Field, step: Sequence[int], value: list[int]) -> list[int]:
 def _sequence(field: Field, step: Sequence[int], length: int) -> npt.NDArray[np.intp]:
     """s_0 to s_(length-1), begun with 0, ..., 0, 1."""
     used = [(place, field.times[c]) for place, c in enumerate(step) if c]
-    found = [0] * (len(step) - 1) + [1]
+    sequence = [0] * (len(step) - 1) + [1]
     for i in range(length - len(step)):
         value = 0
         for place, row in used:
-            value = field.plus[value][row[found[i + place]]]
-        found.append(value)
-    return np.array(found[:length], dtype=np.intp)
+            value = field.plus[value][row[sequence[i + place]]]
+        sequence.append(value)
+    return np.array(sequence[:length], dtype=np.intp)

@@ -95,7 +95,7 @@ class Plan(Shown):
     @property
     def replacing_strata(self) -> list[dict[str, Coins]]:
         """The coins of each stratum, of such a mechanism."""
-        return [{name: each for name, each in s.items() if isinstance(each, Coins)} for s in self.strata]
+        return [{name: coin for name, coin in s.items() if isinstance(coin, Coins)} for s in self.strata]
 
     @property
     def channels(self) -> list[dict[str, BaseChannel]]:

@@ -65,8 +65,10 @@ class Dependence:
         if not self.by:
             return f"{self.column}: public columns do not help to guess it; the commonest value is right for {self.without:.1%}"
         verb = "DETERMINE" if self.determined else "tell"
-        told = f"{' and '.join(self.by)} {verb if len(self.by) > 1 else verb + ('S' if self.determined else 's')} it"
-        return f"{self.column}: {told}, right for {self.right:.1%} of {self.rows:,} rows; {self.without:.1%} without public columns"
+        sentence = (
+            f"{' and '.join(self.by)} {verb if len(self.by) > 1 else verb + ('S' if self.determined else 's')} it"
+        )
+        return f"{self.column}: {sentence}, right for {self.right:.1%} of {self.rows:,} rows; {self.without:.1%} without public columns"
 
 
 def dependence_of(table: Source, spec: Spec, domains: Mapping[str, Domain]) -> list[Dependence]:

@@ -81,7 +81,7 @@ class KeyedCoins:
     def __init__(self, key: bytes, attribute: str, domain: Domain, coins: BaseCoins, occurrence: bool = False) -> None:
         self.attribute = attribute
         form = canonical(domain)
-        self._ranks, self._codes = (each.astype(domain.code_type) for each in (form.ranks, form.codes))
+        self._ranks, self._codes = (codes.astype(domain.code_type) for codes in (form.ranks, form.codes))
         self._coded = coins.codes is not None
         self._coins = _in_order(coins, form.codes)
         about = hashlib.sha256()

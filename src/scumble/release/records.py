@@ -202,14 +202,14 @@ def _difference_set(codes: int, order: int, dimension: int, offsets: tuple[int, 
     """The set, once its differences have been counted."""
     if (codes, len(offsets)) != sizes(order, dimension)[:2] or list(offsets) != sorted({o % codes for o in offsets}):
         raise ReleaseError("the manifest's design has another set than its field; the manifest was changed")
-    found = DifferenceSet(codes, np.array(offsets, dtype=np.intp), order, dimension)
+    blocks = DifferenceSet(codes, np.array(offsets, dtype=np.intp), order, dimension)
     try:
-        demand_difference_set(found)
+        demand_difference_set(blocks)
     except ParameterError:
         raise ReleaseError(
             "the set of the manifest's design is no difference set; the manifest was changed, get the release again from its publisher"
         ) from None
-    return found
+    return blocks
 
 
 AnyChannel = Annotated[

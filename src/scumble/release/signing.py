@@ -150,8 +150,10 @@ def signature_checks(release: Release, by: str | Path | None) -> list[Check]:
     good = next((s for s in held if s.statement is not None and not s.problem and s.statement.key == key), None)
     if good is None or good.statement is None:
         return [*lines, Check("signed by", False, f"no signature of this release is by the key in {Path(by).name}")]
-    told = f"{good.statement.signer}, {good.statement.time}, by the key in {Path(by).name}: {good.statement.verdict}"
-    return [*lines, Check("signed by", True, told)]
+    sentence = (
+        f"{good.statement.signer}, {good.statement.time}, by the key in {Path(by).name}: {good.statement.verdict}"
+    )
+    return [*lines, Check("signed by", True, sentence)]
 
 
 def _line(signature: Signature) -> Check:

@@ -29,11 +29,11 @@ def plan(profile: Profile, spec: Spec) -> Plan:
     }
     terms = terms_of(coins, asked_pairs(list(coins), profile, spec), profile.from_data)
     return Plan(
-        "design" if any(each.codes is not None for each in coins.values()) else "uniform",
+        "design" if any(coin.codes is not None for coin in coins.values()) else "uniform",
         [coins],
         terms.guarantees,
         terms.depends_on_data,
-        warnings=[text for name, each in coins.items() for text in _warnings(name, each)],
+        warnings=[text for name, coin in coins.items() for text in _warnings(name, coin)],
     )
 
 

@@ -12,6 +12,6 @@ def derive(facts: Facts) -> Terms:
         "coins of every row and column apart, and the manifest has others",
     )
     coins = facts.any_coins
-    coded = any(each.codes is not None for each in coins.values())
+    coded = any(coin.codes is not None for coin in coins.values())
     facts.demand(coded, "codes, and the manifest has values alone, as mechanism uniform")
     return terms_of(coins, claimed_pairs(facts, coins), facts.from_data)

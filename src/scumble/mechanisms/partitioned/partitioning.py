@@ -134,15 +134,15 @@ def partition(
     return _in_order(_partition(rule, groups, reference, merge), np.argsort(falling))
 
 
-def _in_order(found: Partition, places: npt.NDArray[np.intp]) -> Partition:
+def _in_order(parts: Partition, places: npt.NDArray[np.intp]) -> Partition:
     """The same partition with its values at the given places."""
     numbers = np.argsort(places)
     return replace(
-        found,
-        groups=found.groups[:, places],
-        subtables=found.subtables[:, places],
-        protected=found.protected[places],
-        guarded=tuple(tuple(sorted(numbers[list(members)].tolist())) for members in found.guarded),
+        parts,
+        groups=parts.groups[:, places],
+        subtables=parts.subtables[:, places],
+        protected=parts.protected[places],
+        guarded=tuple(tuple(sorted(numbers[list(members)].tolist())) for members in parts.guarded),
     )
 
 

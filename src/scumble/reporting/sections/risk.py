@@ -26,8 +26,8 @@ def risk(subject: Subject) -> Section | None:
     if subject.truth is None or subject.raw is None:
         return None
     lines = [*_alone(subject), *[line for name in subject.manifest.sensitive[:6] for line in _guess(subject, name)]]
-    told = _told(subject)
-    return Section("risk", TITLE, {"lines": lines, "told": told}) if lines or told else None
+    sentences = _told(subject)
+    return Section("risk", TITLE, {"lines": lines, "told": sentences}) if lines or sentences else None
 
 
 def _told(subject: Subject) -> list[tuple[str, bool]]:
