@@ -190,7 +190,7 @@ def test_bounds_are_reached_by_what_suppressed_rows_could_be(where: str) -> None
 def test_shares_have_bounds_without_a_declared_domain() -> None:
     """A CASE among constants, or a truth value, lies between them."""
     release = exactly(pa.table(SMALL), settings={"total": 19})
-    asked = "SELECT AVG(CASE WHEN x > 0 THEN 1 ELSE 0 END) AS a, AVG(x > 0) AS b, SUM(CAST(x > 0 AS INT)) AS s, SUM(2) AS two FROM release"
+    asked = "SELECT AVG(CASE WHEN x > 0 THEN 1 ELSE 0 END) AS a, AVG((x > 0)::INT) AS b, SUM(CAST(x > 0 AS INT)) AS s, SUM(2) AS two FROM release"
     (row,) = release.query(asked).to_list()
     assert (row["a_least"], row["a_bound"]) == (row["b_least"], row["b_bound"]) == pytest.approx((9 / 19, 12 / 19))
     assert (row["s_least"], row["s_bound"]) == (9, 12)
@@ -273,7 +273,7 @@ def test_decimals_and_floats_are_summed() -> None:
     release = open_release(exactly(table, sensitive=["d", "f"], domains=domains).path)
     (row,) = release.query("SELECT SUM(d) AS d, AVG(f) AS f, SUM(d * f) AS both FROM release").to_list()
     assert (row["d"], row["f"], row["both"]) == pytest.approx((62.5, 0.1, 6.25))
-    assert (row["f_low"], row["f_high"]) == (0, 1)
+    assert (row["f_low"], row["f_high"]) == pytest.approx((-0.05, 1.05))  # half a step beyond the grid may round to it
     assert row["d_low"] is row["both_low"] is None
 
 
@@ -307,7 +307,9 @@ def test_order_and_limit_take_averages(rows: pa.Table) -> None:
     release = noisy(rows)
     whole = release.query("SELECT g, AVG(x) AS a FROM release GROUP BY g").to_list()
     (first,) = release.query("SELECT g, AVG(x) AS a FROM release GROUP BY g ORDER BY a DESC LIMIT 1").to_list()
-    assert first == max(whole, key=lambda row: row["a"])
+    largest = max(whole, key=lambda row: row["a"])
+    assert (first["g"], first["a"]) == (largest["g"], largest["a"])
+    assert first["a_low"] < largest["a_low"] < largest["a_high"] < first["a_high"]  # it was chosen among all lines
 
 
 def test_nothing_that_matches_is_no_average(rows: pa.Table) -> None:
@@ -334,7 +336,6 @@ def test_an_average_lies_among_the_values_of_its_tuples() -> None:
             "SUM(f)",
             r"SUM\(f\) is not a number, because some published values are infinite or NaN; leave them out, WHERE isfinite\(f\)",
         ),
-        ("SUM(x) + 1", r"SUM\(x\) \+ 1 cannot be answered; each column is one of"),
         ("COUNT(DISTINCT x)", "DISTINCT cannot be answered"),
         ("SUM(z)", "column 'z' is not in the release"),
         ("SUM(x) AS s, COUNT(*) AS s_least", "the answer has a column 's_least' of its own"),

@@ -32,6 +32,14 @@ class Things:
 
 Arguments = Callable[[Things], list[str]]
 
+
+def empty_ledger(folder: Path) -> Path:
+    """A ledger in which nothing stands yet."""
+    path = folder / "k.ledger"
+    path.write_text(json.dumps({"format": "scumble-ledger", "version": 1, "key": None, "entries": []}))
+    return path
+
+
 LAWS: dict[str, list[Arguments]] = {
     "init": [lambda it: [str(it.table), "-o", str(it.folder / "first.toml")]],
     "plan": [lambda it: [str(it.spec), QUESTION], lambda it: [str(it.spec), "--format", "json"]],
@@ -48,6 +56,7 @@ LAWS: dict[str, list[Arguments]] = {
     ],
     "verify": [lambda it: [str(it.release)], lambda it: [str(it.release), "--format", "json"]],
     "sign": [lambda it: ["--new-key", str(it.folder / "officer.key")]],
+    "ledger": [lambda it: [str(empty_ledger(it.folder))]],
     "audit": [
         lambda it: [str(it.release)],
         lambda it: [str(it.release), "--raw", str(it.table), "--format", "json"],
