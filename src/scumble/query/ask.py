@@ -120,8 +120,8 @@ def _lines(query: Query, asked: Rewritten, forms: Sequence[Answer]) -> tuple[Est
     else:
         shown = _shown(form.estimates, query)
     lines = whole.take(shown)
-    found = [*notes, *form.notes(shown)]
-    return Estimates(lines.columns, lines.groups, lines.estimates, lines.level, found), count
+    below = [*notes, *form.notes(shown)]
+    return Estimates(lines.columns, lines.groups, lines.estimates, lines.level, below), count
 
 
 def demand_text(sql: object) -> None:

@@ -99,11 +99,11 @@ def _published(truth: npt.NDArray[np.int64], channels: Sequence[BaseChannel], st
     forgotten its value, is thrown onto the axis by the replacement distribution. Where codes are published, as the channel draws them.
     As many draws as states, not rows.
     """
-    for place, each in enumerate(channels, start=1):
-        if each.recoded:
-            truth = np.moveaxis(each.draw(np.moveaxis(truth, place, 0), stream), 0, place)
+    for place, own in enumerate(channels, start=1):
+        if own.recoded:
+            truth = np.moveaxis(own.draw(np.moveaxis(truth, place, 0), stream), 0, place)
             continue
-        channel = replacement_of(each)
+        channel = replacement_of(own)
         if channel.size > 1 and np.any(channel.retention < 1):
             x = np.moveaxis(truth, place, 0)
             kept = _binomial(x, channel.retention.reshape(-1, *[1] * (x.ndim - 1)), stream)

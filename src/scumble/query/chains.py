@@ -25,15 +25,15 @@ def shortened(question: exp.Expression) -> None:
 
 def operands(chain: exp.And | exp.Or) -> list[exp.Expression]:
     """All that one kind of connector connects, in order, without brackets around more of the same."""
-    found, left = list[exp.Expression](), list[exp.Expression]([chain])
+    parts, left = list[exp.Expression](), list[exp.Expression]([chain])
     while left:
         operand = left.pop()
         inner = operand.unnest()
         if isinstance(inner, type(chain)):
             left += [inner.right, inner.left]
         else:
-            found.append(operand)
-    return found
+            parts.append(operand)
+    return parts
 
 
 def _shorter(chain: exp.And | exp.Or) -> exp.Expression:

@@ -76,16 +76,16 @@ def joined(
             f"{side or kind or join.args.get('method')} JOIN cannot be answered; join a code list by JOIN or LEFT JOIN"
         )
     key, by = _key(join, name, codes, scopes)
-    keys = [each for each in codes.columns[by] if not isinstance(each, exp.Null)]
-    if len({written(each) for each in keys}) < len(keys):
-        twice = next(written(each) for each in keys if keys.count(each) > 1)
+    keys = [key for key in codes.columns[by] if not isinstance(key, exp.Null)]
+    if len({written(key) for key in keys}) < len(keys):
+        twice = next(written(key) for key in keys if keys.count(key) > 1)
         raise QueryError(
             f"the code list {name!r} has {twice} twice, so that rows would be counted twice; keep one line for each code"
         )
     columns = {**codes.recoded(key, by), by: key.copy()}
     if side == "LEFT":
         return columns, []
-    return columns, [exp.In(this=key.copy(), expressions=[each.copy() for each in keys])]
+    return columns, [exp.In(this=key.copy(), expressions=[key.copy() for key in keys])]
 
 
 def _key(join: exp.Join, name: str, codes: CodeList, scopes: Mapping[str, Any]) -> tuple[exp.Expression, str]:

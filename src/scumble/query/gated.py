@@ -18,13 +18,13 @@ def gated(sql: str, tables: Mapping[str, Types], answer: Callable[[], Estimates]
     refused = demand_one_select(sql, tables)
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found = answer()
+            result = answer()
     except RecursionError:
         raise QueryError("the question is nested too deeply; ask a simpler one") from None
     if refused is not None:
         raise refused
-    _demand_finite(found)
-    return found
+    _demand_finite(result)
+    return result
 
 
 def _demand_finite(answer: Estimates) -> None:

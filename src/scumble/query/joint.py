@@ -75,10 +75,13 @@ def strata(totals: Totals, cells: Cells) -> Iterator[Stratum]:
 
 
 def _of_lines(part: Stratum, totals: Totals, sums: Sequence[Linear], some: Codes) -> tuple[Tensor, Tensor]:
-    tables = [each.table(totals, some) for each in sums]
-    weights = [{name: weigh(part, table) for name, table in each.items()} for each in tables]
+    tables = [linear.table(totals, some) for linear in sums]
+    weights = [{name: weigh(part, table) for name, table in tables_of_sum.items()} for tables_of_sum in tables]
     values = np.stack(
-        [sum((over(part, w, name) for name, w in each.items()), start=_none(part, some)) for each in weights]
+        [
+            sum((over(part, w, name) for name, w in weights_of_sum.items()), start=_none(part, some))
+            for weights_of_sum in weights
+        ]
     )
     covariance = np.zeros((len(sums), *values.shape))
     for j in range(len(sums)):
@@ -102,15 +105,15 @@ def _pair(
 ) -> Tensor:
     """The covariance of two sums in one stratum."""
     named = {name: factor for factor, name in totals.factors.items()}
-    found = _none(part, some)
+    covariance = _none(part, some)
     for one, first in tables[j].items():
         for other, second in tables[k].items():
             name = totals.factors[named[one] * named[other]]
             both = weigh(part, first * second)
-            found += over(part, weights[j][one] * weights[k][other] - both, name, 2)
+            covariance += over(part, weights[j][one] * weights[k][other] - both, name, 2)
             if part.cells.sampled is not None:
-                found += over(part, both, name, 2, sampled=True)
-    return found
+                covariance += over(part, both, name, 2, sampled=True)
+    return covariance
 
 
 def weigh(part: Stratum, table: Tensor) -> Tensor:

@@ -345,7 +345,7 @@ def _number(literal: exp.Literal) -> float | None:
 
 def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
     """The conditions that all have to hold, in their order; a loop, because thousands of them nest as deeply."""
-    found, left = list[exp.Expression](), [where] if where is not None else []
+    parts, left = list[exp.Expression](), [where] if where is not None else []
     while left:
         part = left.pop()
         if isinstance(part, exp.Paren):
@@ -353,8 +353,8 @@ def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
         elif isinstance(part, exp.And):
             left += [part.right, part.left]
         else:
-            found.append(part)
-    return found
+            parts.append(part)
+    return parts
 
 
 def _columns(part: exp.Expression) -> list[str]:

@@ -67,9 +67,9 @@ class Asked:
     def answer(self) -> Answer:
         """Every aggregate for every line."""
         query = self.totals.question.query
-        found = joint(self.totals, self.cells, self._sums())
+        sums = joint(self.totals, self.cells, self._sums())
         z = NormalDist().inv_cdf(0.5 + self.level / 2)
-        estimates = [self._estimate(place, total, found, z) for place, total in enumerate(self.totals.totals)]
+        estimates = [self._estimate(place, total, sums, z) for place, total in enumerate(self.totals.totals)]
         names = [output.name for output in query.outputs]
         lines = Estimates(names, self._groups(), estimates, self.level, [])
         return Answer(
@@ -80,31 +80,31 @@ class Asked:
         """Of counts, and of sums and averages of perturbed columns alone."""
         per_group = self.cells.gather(np.ones(self.cells.rest), self.cells.numbers("n")).reshape(-1)
         rows = np.repeat(per_group, self.totals.lines[1].shape[1])
-        found: dict[str, tuple[Tensor, Tensor]] = {}
+        limits: dict[str, tuple[Tensor, Tensor]] = {}
         for total in self.totals.totals:
             kind, hidden_only = total.aggregate.kind, not {*total.number, *total.present} - {ONE}
             if kind == "count":
-                found[total.aggregate.name] = (np.zeros_like(rows), rows)
+                limits[total.aggregate.name] = (np.zeros_like(rows), rows)
             elif kind in ("sum", "avg") and hidden_only and ONE in total.present:
                 table, there = np.broadcast_arrays(
                     total.number.get(ONE, np.zeros(())), total.present[ONE] * self.totals.truth
                 )
-                found[total.aggregate.name] = among(table[there > 0], rows, average=kind == "avg")
-        return found
+                limits[total.aggregate.name] = among(table[there > 0], rows, average=kind == "avg")
+        return limits
 
     def _sums(self) -> list[Linear]:
         """Of each aggregate the sum of its value, and of the rows that have one."""
         return [Linear(terms) for total in self.totals.totals for terms in (total.number, total.present)]
 
-    def _estimate(self, place: int, total: Total, found: Joint, z: float) -> Estimate:
+    def _estimate(self, place: int, total: Total, sums: Joint, z: float) -> Estimate:
         exact, name = self._public(total), total.aggregate.name
         if total.aggregate.kind not in LINEAR:
             return self._of_order(total, z)
-        top, rows = (Moments(found.values[i], found.covariance[i, i]) for i in (2 * place, 2 * place + 1))
+        top, rows = (Moments(sums.values[i], sums.covariance[i, i]) for i in (2 * place, 2 * place + 1))
         if exact:  # rows are counted in whole numbers; weights over codes leave a rest of 1e-12
             rows = Moments(np.rint(rows.value), rows.variance)
         if total.aggregate.kind == "avg":
-            return of_average(name, Ratio(top, rows, found.covariance[2 * place, 2 * place + 1]), exact, z)
+            return of_average(name, Ratio(top, rows, sums.covariance[2 * place, 2 * place + 1]), exact, z)
         terms, moments = (total.present, rows) if total.aggregate.kind == "count" else (total.number, top)
         if total.aggregate.kind == "sum":  # over no rows it is null in SQL, where that is known for certain
             nobody = (rows.value == 0) & (exact | (rows.variance == 0))
@@ -133,14 +133,14 @@ class Asked:
         """A count of rows by cell, each line by the law of counts."""
         question, (own, keys) = self.totals.question, self.totals.lines
         parts = [Reconstruction(question, self.cells.of(i), c) for i, c in enumerate(question.published.strata)]
-        found = []
+        estimates = []
         for line in range(keys.shape[1]):
             for part in parts:
                 part.truth = np.broadcast_to((own == line) & (self.totals.truth > 0) & (table > 0), own.shape)
             count = sum((part.count() for part in parts[1:]), start=parts[0].count())
             draws = parts[0].draws() if len(parts) == 1 else None
-            found.append(of_sum(name, count, False, z, alike=not question.published.weighted, draws=draws))
-        return _by_line(found)
+            estimates.append(of_sum(name, count, False, z, alike=not question.published.weighted, draws=draws))
+        return _by_line(estimates)
 
     def _leaning(self, moments: Moments, table: Tensor) -> Moments:
         """A sum with how its variance follows it, where one channel and few lines make that known."""
@@ -159,10 +159,10 @@ class Asked:
         query = self.totals.question.query
         places = {a.name: place for place, a in enumerate(query.aggregates)}
         over = [windowed(self.totals, self.cells, w, self._terms(places[w.of])) for w in windows]
-        found = joint(self.totals, self.cells, [*self._sums(), *over])
-        rows = [_influence(a, place, found) for place, a in enumerate(query.aggregates)]
-        rows += [{2 * len(query.aggregates) + i: np.ones_like(found.values[0])} for i in range(len(over))]
-        pairs = [[_product(one, other, found.covariance) for other in rows] for one in rows]
+        sums = joint(self.totals, self.cells, [*self._sums(), *over])
+        rows = [_influence(a, place, sums) for place, a in enumerate(query.aggregates)]
+        rows += [{2 * len(query.aggregates) + i: np.ones_like(sums.values[0])} for i in range(len(over))]
+        pairs = [[_product(one, other, sums.covariance) for other in rows] for one in rows]
         return np.array(pairs).reshape(len(rows), len(rows), -1)
 
     def _terms(self, place: int) -> Terms:
@@ -201,11 +201,11 @@ class Asked:
         some = np.arange(self.totals.lines[1].shape[1])
         tables = Linear({ONE: np.ones((1,) * self.totals.grid.rank)}).table(self.totals, some)
         shape = (*true_cells(self.totals.question), len(some))
-        found = [
+        rows = [
             counted(part, part.looks(np.broadcast_to(tables["n"], shape).astype(np.float64)))
             for part in strata(self.totals, self.cells)
         ]
-        return np.asarray(np.sum(found, axis=0)).reshape(-1)
+        return np.asarray(np.sum(rows, axis=0)).reshape(-1)
 
 
 def _by_line(estimates: Sequence[Estimate]) -> Estimate:
@@ -221,15 +221,15 @@ Influence = dict[int, Tensor]
 """How much an estimate changes with each of the sums."""
 
 
-def _influence(aggregate: Aggregate, place: int, found: Joint) -> Influence:
-    one = np.ones_like(found.values[0])
+def _influence(aggregate: Aggregate, place: int, sums: Joint) -> Influence:
+    one = np.ones_like(sums.values[0])
     if aggregate.kind == "count":
         return {2 * place + 1: one}
     if aggregate.kind != "avg":
         return {2 * place: one}
-    rows = found.values[2 * place + 1]
+    rows = sums.values[2 * place + 1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return {2 * place: 1 / rows, 2 * place + 1: -found.values[2 * place] / rows**2}
+        return {2 * place: 1 / rows, 2 * place + 1: -sums.values[2 * place] / rows**2}
 
 
 def _product(one: Influence, other: Influence, covariance: Tensor) -> Tensor:

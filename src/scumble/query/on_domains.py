@@ -45,8 +45,8 @@ def fill(functions: Iterable[OfColumns], domains: Mapping[str, Domain], engine: 
     for function in functions:
         by_columns.setdefault(tuple(function.columns), []).append(function)
     for columns, alike in by_columns.items():
-        found = asked(columns, [f.expression for f in alike], domains, engine)
-        for function, values in zip(alike, found, strict=True):
+        by_place = asked(columns, [f.expression for f in alike], domains, engine)
+        for function, values in zip(alike, by_place, strict=True):
             function.values = _numbers(values, function.expression)
 
 
@@ -77,9 +77,9 @@ def asked(
     table = table.append_column(PLACE, pa.array(np.arange(table.num_rows)))
     wanted = {"place": column(PLACE), **{f"f{i}": e for i, e in enumerate(expressions)}}
     with registered(engine, {DOMAIN: table}):
-        found = engine.run(select(wanted, DOMAIN))
-    order = pa.array(np.argsort(found.column("place").to_numpy()))
-    return [found.column(f"f{i}").combine_chunks().take(order) for i in range(len(expressions))]
+        rows = engine.run(select(wanted, DOMAIN))
+    order = pa.array(np.argsort(rows.column("place").to_numpy()))
+    return [rows.column(f"f{i}").combine_chunks().take(order) for i in range(len(expressions))]
 
 
 def _numbers(values: pa.Array, expression: exp.Expression) -> npt.NDArray[np.float64]:
@@ -88,7 +88,7 @@ def _numbers(values: pa.Array, expression: exp.Expression) -> npt.NDArray[np.flo
     if is_text(kind) or pa.types.is_temporal(kind):
         raise QueryError(f"{written(expression)} needs numbers to be summed or averaged, but has values of type {kind}")
     plain = values.cast(pa.int8()) if pa.types.is_boolean(kind) else values
-    found = np.asarray(plain.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    if np.isinf(found).any():
+    numbers = np.asarray(plain.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+    if np.isinf(numbers).any():
         raise QueryError(f"{written(expression)} is infinite for some values; exclude them by NULLIF or CASE")
-    return found
+    return numbers

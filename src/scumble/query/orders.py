@@ -26,9 +26,9 @@ def exact_orders(totals: Totals, cells: Cells, engine: Engine) -> dict[str, Tens
         _demand_exact(aggregate, totals)
     keys = {f"g{i}": group.expression for i, group in enumerate(question.publics)}
     wanted = {f"o{i}": value_of(aggregate) for i, aggregate in enumerate(asked)}
-    found = engine.run(select({**keys, **wanted, "n": count()}, TABLE, question.conditions.filter, len(keys)))
-    _, places = public_groups(found, len(keys))
-    return {a.name: _numbers(found.column(f"o{i}"), places, a) for i, a in enumerate(asked)}
+    table = engine.run(select({**keys, **wanted, "n": count()}, TABLE, question.conditions.filter, len(keys)))
+    _, places = public_groups(table, len(keys))
+    return {a.name: _numbers(table.column(f"o{i}"), places, a) for i, a in enumerate(asked)}
 
 
 def _estimated(aggregate: Aggregate, totals: Totals) -> bool:
@@ -70,6 +70,6 @@ def _numbers(
         )
     whole = column.combine_chunks()
     plain = whole.cast(pa.int8()) if pa.types.is_boolean(kind) else whole
-    found = np.full(len(places), np.nan)
-    found[places] = plain.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return found
+    numbers = np.full(len(places), np.nan)
+    numbers[places] = plain.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return numbers

@@ -38,14 +38,14 @@ def _cut(e: Estimate, least: Numbers, most: Numbers) -> Estimate:
 def limits_of(question: Question, whole: Whole) -> Limits:
     """Those of counts, and of sums and averages of perturbed columns."""
     rows = over_values(whole.cells, whole.cells.numbers("n")).reshape(-1)
-    found: dict[str, tuple[Numbers, Numbers]] = {}
+    limits: dict[str, tuple[Numbers, Numbers]] = {}
     for aggregate in question.query.aggregates:
         if aggregate.kind == "count":
-            found[aggregate.name] = (np.zeros_like(rows), rows)
+            limits[aggregate.name] = (np.zeros_like(rows), rows)
         elif aggregate.value is not None and (name := perturbed_column(aggregate.value, question.published.domains)):
             values = question.published.domains[name].numbers
-            found[aggregate.name] = among(values[~np.isnan(values)], rows, average=aggregate.kind == "avg")
-    return found
+            limits[aggregate.name] = among(values[~np.isnan(values)], rows, average=aggregate.kind == "avg")
+    return limits
 
 
 def among(values: Numbers, rows: Numbers, *, average: bool) -> tuple[Numbers, Numbers]:

@@ -37,14 +37,14 @@ def quantile(total: Total, totals: Totals, cells: Cells, z: float) -> Estimate:
     if not len(points):
         points = np.zeros(1)
     q, own = share_of(function), totals.lines[0]
-    found = []
+    estimates = []
     for line in range(totals.lines[1].shape[1]):
         base = there * (own == line) * totals.truth
         tables = base[..., None] * ((values[..., None] <= points) - q)
-        found.append(
+        estimates.append(
             _crossings(tables, base[..., None], list(strata(totals, cells)), points, q, z, interpolated(function))
         )
-    value, low, high = (np.stack([each[i] for each in found], axis=1).reshape(-1) for i in range(3))
+    value, low, high = (np.stack([estimate[i] for estimate in estimates], axis=1).reshape(-1) for i in range(3))
     se = np.where(high > low, (high - low) / (2 * z), 0.0)
     return Estimate(total.aggregate.name, value, se, low, high, "exact" if totals.question.exact else "unbiased")
 

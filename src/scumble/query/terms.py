@@ -152,19 +152,19 @@ Value = Constant | Public | OfColumns | Sum | Product | Choice
 
 def added(a: Terms, b: Terms) -> Terms:
     """The sum of two sums of products."""
-    found = dict(a)
+    total = dict(a)
     for factor, table in b.items():
-        found[factor] = found[factor] + table if factor in found else table
-    return found
+        total[factor] = total[factor] + table if factor in total else table
+    return total
 
 
 def times(a: Terms, b: Terms) -> Terms:
     """Their product."""
-    found: Terms = {}
+    product: Terms = {}
     for one, left in a.items():
         for other, right in b.items():
-            found = added(found, {one * other: left * right})
-    return {factor: table for factor, table in found.items() if np.any(table)}
+            product = added(product, {one * other: left * right})
+    return {factor: table for factor, table in product.items() if np.any(table)}
 
 
 @dataclass
@@ -229,12 +229,12 @@ class Reader:
     def _choice(self, case: exp.Expression) -> Value:
         whole = isinstance(case, exp.Case)
         otherwise = case.args.get("default" if whole else "false")
-        found = self.value(otherwise) if otherwise is not None else Constant(None)
+        choice = self.value(otherwise) if otherwise is not None else Constant(None)
         for branch in reversed(case.args["ifs"] if whole else [case]):
             plain = branch is case or case.this is None
             when = branch.this if plain else exp.EQ(this=case.this.copy(), expression=branch.this.copy())
-            found = Choice(self._condition(when), (self.value(branch.args["true"]), found))
-        return found
+            choice = Choice(self._condition(when), (self.value(branch.args["true"]), choice))
+        return choice
 
     def _truth(self, e: exp.Expression) -> Value | None:
         """A condition as a number."""

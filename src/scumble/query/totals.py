@@ -154,9 +154,9 @@ def _stated(
     groups = [g for g in query.groups if not hidden(g.expression, published.domains)]
     axes = grouped_raw(grid.axes, not groups and not grid.publics, published.values)
     shared = replace(conditions, listed=list(grid.publics))
-    told = told_apart(shared, groups, [], axes if published.values else [axis.shown for axis in axes], published)
+    columns = told_apart(shared, groups, [], axes if published.values else [axis.shown for axis in axes], published)
     sums = [part for factor, name in names.items() for part in _sums(factor, name, published)]
-    statement = select(dict([*told, *sums]), TABLE, shared.filter, len(told))
+    statement = select(dict([*columns, *sums]), TABLE, shared.filter, len(columns))
     question = Question(query, published, shared, groups, [], axes, [], statement)
     return Totals(question, Grid(axes, grid.publics), truth, keys, totals, names)
 
@@ -172,9 +172,9 @@ def _sums(factor: Factor, name: str, rows: Published) -> list[Named]:
     """The sums of a factor over the rows of a line, of first and where rows have weights of second order."""
     if factor == ONE:
         return row_counts(rows)
-    value = product([double(each) for each in factor.numbers])
+    value = product([double(number) for number in factor.numbers])
     if factor.present:
-        there = [exp.Not(this=exp.Is(this=exp.paren(each), expression=exp.Null())) for each in factor.present]
+        there = [exp.Not(this=exp.Is(this=exp.paren(value), expression=exp.Null())) for value in factor.present]
         value = either(exp.and_(*there), value)
     return of_orders(name, value, rows, (1, 2))
 

@@ -54,7 +54,7 @@ def interpolated(function: exp.Expression) -> bool:
     return not isinstance(inner, exp.PercentileDisc | exp.Quantile)
 
 
-def of_rows(aggregate: "Aggregate", question: "Question", found: "Whole", z: float) -> "Estimate":
+def of_rows(aggregate: "Aggregate", question: "Question", whole: "Whole", z: float) -> "Estimate":
     """By totals (query/of_totals.py), and not from sums alone."""
     raise QueryError(f"{aggregate.name!r} cannot be answered by this method; ask with method unbiased")
 
