@@ -28,7 +28,7 @@ def test_publish_names_each_argument_of_a_spec_with_its_default() -> None:
     """The signature is for help and completion; what it leaves out nobody could say."""
     named = inspect.signature(scumble.publish).parameters
     own = {field.name: field.default for field in fields(Arguments)}
-    beside = {"table", "out", "key", "seed", "overwrite", "progress"}
+    beside = {"table", "out", "key", "seed", "overwrite", "progress", "again", "budget", "ledger", "memory"}
     assert {name: p.default for name, p in named.items() if name not in beside} == own
     assert MISSING not in own.values()
     for name in own:

@@ -61,18 +61,18 @@ def test_factors_of_values_and_the_factor_for_anything_say_which_binds() -> None
     free, *_ = release(mechanism="fine_grain", settings={"theta": 4}).terms.guarantees
     assert "2 values without a factor of their own" in free.statement
     assert sentence(free).startswith(
-        "Seeing the person's row multiplies the odds of a single protected value of disease"
+        "Seeing the row multiplies the odds of a single protected value of disease"
     )
 
 
 def test_what_one_column_tells_alone_is_not_said_of_the_row() -> None:
     """Alone a factor of 2.4 and one of 4, together 9.6: the row lets one chance in ten become more than the half."""
     guarantees = release(**OWN).terms.guarantees
-    assert sentence(guarantees[0]).endswith("after seeing the person's published disease alone.")
+    assert sentence(guarantees[0]).endswith("after seeing the row's published disease alone.")
     assert "disease and smoker by a factor of at most 9.6" in headline(guarantees)
     assert example(guarantees, belief(guarantees)) == ("10%", "51.7%")
     shared = release(**BOTH, rho1="1/13", rho2="1/6").terms.guarantees
-    assert headline(shared).endswith("with 1/13 believes it with at most 1/6 after seeing the person's row.")
+    assert headline(shared).endswith("with 1/13 believes it with at most 1/6 after seeing the row.")
     assert example(shared, belief(shared)) == ("1/13", "1/6")
 
 

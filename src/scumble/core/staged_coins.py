@@ -32,6 +32,7 @@ class StagedCoins(Coins):
     def product(cls, memoised: Coins, fresh: Coins) -> "StagedCoins":
         """Both stages as one channel.
 
+        >>> from scumble.core.channel import Channel
         >>> coins = StagedCoins.product(Coins.of(Channel(0.5, size=4)), Coins.of(Channel(0.5, size=4)))
         >>> coins.retention, coins.bits
         (0.25, 64)

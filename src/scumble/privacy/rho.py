@@ -36,6 +36,7 @@ def posterior_bound(amplification: float, prior: Any) -> float:
 def posteriors(channel: BaseChannel, prior: Any) -> npt.NDArray[np.float64]:
     """Pr[true = i | published = j] in row j, column i, exactly, for the given prior; a row that cannot occur is NaN.
 
+    >>> from scumble.core.channel import Channel
     >>> posteriors(Channel(0.5, size=2), [0.5, 0.5]).tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """
