@@ -60,9 +60,7 @@ def test_factors_of_values_and_the_factor_for_anything_say_which_binds() -> None
     assert "own factor, 3 for each" in alike.statement
     free, *_ = release(mechanism="fine_grain", settings={"theta": 4}).terms.guarantees
     assert "2 values without a factor of their own" in free.statement
-    assert sentence(free).startswith(
-        "Seeing the row multiplies the odds of a single protected value of disease"
-    )
+    assert sentence(free).startswith("Seeing the row multiplies the odds of a single protected value of disease")
 
 
 def test_what_one_column_tells_alone_is_not_said_of_the_row() -> None:
