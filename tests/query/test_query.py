@@ -99,6 +99,8 @@ def test_any_boolean_expression_equals_the_dense_computation(
     answer = small.query(f"SELECT COUNT(*) AS n, SUM(cost) AS s, SUM(visits) AS v FROM release WHERE {text}")
     w = dense.weights(lambda t: holds(t).astype(float))
     assert answer["n"].value[0] == pytest.approx(w.sum(), abs=1e-6)
+    if not w.any() and np.isnan(answer["s"].value[0]):
+        return  # the sum of nobody is null
     assert answer["s"].value[0] == pytest.approx((w * dense.rows["cost"]).sum(), abs=1e-4)
     v = dense.weights(lambda t: holds(t) * t["visits"].astype(float))
     squares = dense.weights(lambda t: holds(t) * t["visits"].astype(float) ** 2)
