@@ -63,7 +63,7 @@ def on_a_terminal(command: list[str], press_when: bytes) -> tuple[int, bytes]:
         (b"publishing", "scumble.publishing.shuffle:Buckets.add", ["publish", "t.toml", "-o", "s"]),
         (b"reading the table", "scumble.spec.suggest:scan", ["init", "t.parquet", "-o", "s.toml"]),
         (b"planning", "scumble.evaluate.forecast:value_counts", ["plan", "t.toml"]),
-        (b"asking", "scumble.query.ask:parse", ["query", "r", QUESTION]),
+        (b"asking", "scumble.query.ask:parse_all", ["query", "r", QUESTION]),
         (b"verifying", "scumble.release.verify:verify", ["verify", "r"]),
         (b"counting rows", "scumble.release.release:Release.unique_rows", ["show", "r"]),
     ],
