@@ -20,6 +20,8 @@ class TrainingRows:
 
     published: Published
     engine: Engine
+    release: Release | None = None
+    """Whose files the engine reads: they are open as long as it is there."""
 
     def require(self, name: str) -> None:
         """Refuses a column that is not there."""
@@ -40,7 +42,7 @@ def training_rows(data: Any) -> TrainingRows:
             raise InputError(
                 f"{', '.join(data.manifest.view.joint)} were perturbed as one, which learning does not know; learn from a release with mechanism uniform"
             )
-        return TrainingRows(data.published, data.engine)
+        return TrainingRows(data.published, data.engine, data)
     table = as_table(data)
     return TrainingRows(Published(table.column_names, {}, [{}]), open_engine({TABLE: table}))
 
