@@ -16,9 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 from toys.source import TABLES
 
-NO_TRUTH_VALUES = ("StatisticsFileSource",)
-"""Sources whose files hold numbers where a table has truth values or whole numbers."""
-
 
 @cache
 def postgres() -> str:

@@ -3,6 +3,7 @@
 import sqlite3
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pytest
@@ -155,6 +156,26 @@ def test_a_column_of_sqlite_has_the_type_it_was_declared_with(file: str) -> None
         list(source.batches(["n"]))
     words = read(f"{file}?table=loose", text=["n"])
     assert pa.Table.from_batches(list(words.batches(["n"]))).column("n").to_pylist() == ["1", "two"]
+
+
+@pytest.mark.parametrize("last", ["7", "7.5"])
+def test_a_type_that_sqlite_does_not_declare_follows_no_row_where_none_may_show(last: str, tmp_path: Path) -> None:
+    """A computed column is text for noisy counts, whatever its values are; a fraction in one row changes nothing else."""
+    with sqlite3.connect(tmp_path / "d.db") as connection:
+        connection.execute("CREATE TABLE people (sex TEXT)")
+        connection.executemany("INSERT INTO people VALUES (?)", [("F",)] * 200)
+    computed = f"SELECT sex, CASE rowid WHEN 200 THEN {last} ELSE 7 END AS score FROM people"
+    url = f"sqlite:///{tmp_path}/d.db?query={quote(computed)}"
+    release = scumble.publish(
+        url,
+        mechanism="noisy_counts",
+        public=["sex", "score"],
+        epsilon=1,
+        settings={"k": 5, "delta": 1e-5},
+        persons="one row each",
+        seed=1,
+    )
+    assert {column.name: column.type for column in release.manifest.columns} == {"sex": "string", "score": "string"}
 
 
 def test_a_release_does_not_replace_its_database(file: str, tmp_path: Path) -> None:

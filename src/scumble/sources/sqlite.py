@@ -58,9 +58,12 @@ class SqliteSource:
         for name in text:
             if name not in names:
                 raise TableError(f"column {name!r} is not in {self.name}{did_you_mean(name, names)}")
-        self.schema: pa.Schema = pa.schema(
-            [(name, pa.string() if name in text else kind) for name, kind in self._types(names).items()]
-        )
+        declared = self._declared()
+        missing = [name for name in names if declared.get(name) is None and name not in text]
+        self.guesses = "types" if missing else ""
+        """Whether a type follows the rows, which mechanisms that promise differential privacy must know."""
+        types = declared | (self._seen(missing) if missing else {}) | dict.fromkeys(text, pa.string())
+        self.schema: pa.Schema = pa.schema([(name, types[name]) for name in names])
         self._text = set(text)
 
     def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:
@@ -83,11 +86,6 @@ class SqliteSource:
                 f"column {field.name!r} of {self.name} is declared as {field.type}, and not all of its values are; "
                 f"clean it, or read it as text (--text {field.name})"
             ) from None
-
-    def _types(self, names: Sequence[str]) -> dict[str, pa.DataType]:
-        declared = self._declared()
-        missing = [name for name in names if declared.get(name) is None]
-        return {name: declared.get(name) for name in names} | (self._seen(missing) if missing else {})
 
     def _declared(self) -> dict[str, pa.DataType | None]:
         """The types of a table's columns; a query declares none."""

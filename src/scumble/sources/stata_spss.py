@@ -29,6 +29,8 @@ class StatisticsFileSource:
     """One file, read in chunks whose types are those of the first."""
 
     stable = True
+    guesses = "always"
+    """A whole number becomes a double where one is missing: the types that are read follow the rows."""
 
     @staticmethod
     def opens(thing: Any) -> bool:
