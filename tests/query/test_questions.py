@@ -112,19 +112,6 @@ def told(table: pa.Table, sql: str) -> list[tuple[Any, ...]]:
     return connection.sql(sql).fetchall()
 
 
-@pytest.fixture(scope="module")
-def kept(patients: pa.Table) -> scumble.Release:
-    with pytest.warns(UserWarning, match="nothing of"):
-        return publish_openly(
-            patients,
-            sensitive=["disease", "smoker", "visits"],
-            drop="name",
-            domains={"disease": DISEASES, "smoker": [False, True], "visits": {"low": 0, "high": 10}},
-            retain=1,
-            seed=1,
-        )
-
-
 @pytest.mark.parametrize("sql", QUESTIONS.values(), ids=QUESTIONS)
 def test_at_retention_1_each_is_answered_as_by_the_table(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
     answer = kept.query(sql, tables={"codes": CODES})

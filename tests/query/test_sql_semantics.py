@@ -14,19 +14,6 @@ from scumble.core.errors import QueryError
 
 
 @pytest.fixture(scope="module")
-def kept(patients: pa.Table) -> scumble.Release:
-    with pytest.warns(UserWarning, match="nothing of"):
-        return publish_openly(
-            patients,
-            sensitive=["disease", "smoker", "visits"],
-            drop="name",
-            domains={"disease": DISEASES, "smoker": [False, True], "visits": {"low": 0, "high": 10}},
-            retain=1,
-            seed=1,
-        )
-
-
-@pytest.fixture(scope="module")
 def perturbed(patients: pa.Table) -> scumble.Release:
     return publish_openly(patients, sensitive="disease", drop="name", domains={"disease": DISEASES}, retain=0.5, seed=1)
 

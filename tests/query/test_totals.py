@@ -36,13 +36,6 @@ EQUAL = {
 }
 
 
-@pytest.fixture(scope="module")
-def kept(patients: pa.Table) -> scumble.Release:
-    """Everything as it was: retention 1."""
-    with pytest.warns(UserWarning, match="nothing of"):
-        return publish_openly(patients, sensitive=list(DOMAINS), drop="name", domains=DOMAINS, retain=1, seed=1)
-
-
 def told(table: pa.Table, sql: str) -> list[tuple[Any, ...]]:
     """What the table itself says."""
     connection = duckdb.connect()
