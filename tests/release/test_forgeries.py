@@ -12,8 +12,10 @@ import pytest
 from forged import Document, refiled, rewritten, with_care
 from naming import publish_openly
 from tables import DISEASES
+from typer.testing import CliRunner
 
 import scumble
+from scumble.cli import app
 from scumble.core.channel import Channel
 from scumble.core.errors import ReleaseError
 from scumble.privacy.guarantee import Clause
@@ -144,9 +146,20 @@ def test_a_readme_that_somebody_wrote_in_is_found(copied: Callable[[str], Path])
     assert failed(folder).keys() == {"README.md"}
 
 
-def test_the_readme_of_another_software_is_not_compared_and_that_is_said(copied: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize("software", ["scumble 99.0", "scumble 0.0.9", "another"])
+def test_a_readme_that_cannot_be_compared_fails(software: str, copied: Callable[[str], Path]) -> None:
+    """A forger would name software whose words nobody here knows."""
     folder = copied("coarse")
-    rewritten(folder, lambda document: document.update(software="scumble 99.0"))
+    rewritten(folder, lambda document: document.update(software=software))
+    assert failed(folder).keys() == {"README.md"}
+
+
+def test_the_readme_of_an_earlier_version_is_not_compared_and_that_is_said(
+    copied: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copied("coarse")
+    rewritten(folder, lambda document: document.update(software="scumble 0.0.9"))
+    monkeypatch.setattr("scumble.release.folder.EARLIER", ("scumble 0.0.9",))
     assert failed(folder) == {}
     assert standing(folder)["README.md"] == "caution"
 
@@ -176,12 +189,21 @@ def to_version_1(document: Document) -> None:
         guarantee["statement"] = "Nobody can learn anything."
 
 
-def test_a_manifest_that_went_back_to_version_1_is_told(copied: Callable[[str], Path]) -> None:
+def test_a_manifest_that_went_back_to_version_1_fails(copied: Callable[[str], Path]) -> None:
     folder = copied("coarse")
     rewritten(folder, to_version_1)
-    assert failed(folder) == {}
-    assert standing(folder)["version"] == "caution"
+    assert failed(folder).keys() == {"version"}
     assert "Nobody can learn" not in str(scumble.open(folder))
+    assert CliRunner().invoke(app, ["verify", str(folder)]).exit_code == 1
+
+
+def test_whoever_knows_that_a_release_is_old_says_so(copied: Callable[[str], Path]) -> None:
+    folder = copied("coarse")
+    rewritten(folder, to_version_1)
+    checks = scumble.verify(folder, version_1=True)
+    assert all(check.passed for check in checks)
+    assert [check.mark for check in checks if check.name == "version"] == ["WARN"]
+    assert CliRunner().invoke(app, ["verify", "--version-1", str(folder)]).exit_code == 0
 
 
 @pytest.mark.parametrize("name", ["swapped", "alpha_beta"])

@@ -19,6 +19,9 @@ def command(
         typer.Option(help="Several releases with other columns of the same rows: the row id that they share."),
     ] = None,
     by: Annotated[Path | None, typer.Option(help="The file of a public key whose owner must have signed.")] = None,
+    version_1: Annotated[
+        bool, typer.Option("--version-1", help="The release is of the first version of the format, which says less.")
+    ] = False,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Check hashes, manifest, guarantees, and the channel against the published data."""
@@ -30,7 +33,7 @@ def command(
     try:
         with progress_bar("verifying"):
             opened = open(*releases, on=on)
-            checks = verify(opened, by=by)
+            checks = verify(opened, by=by, version_1=version_1)
     except ChangedRelease as error:
         opened, checks = None, [Check("hashes", False, str(error))]
     if format is Format.JSON:

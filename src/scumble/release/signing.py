@@ -164,14 +164,15 @@ def _line(signature: Signature) -> Check:
     return said("signature", whose)
 
 
-def verify(release: Release | str | Path, *, by: str | Path | None = None) -> list[Check]:
+def verify(release: Release | str | Path, *, by: str | Path | None = None, version_1: bool = False) -> list[Check]:
     """Everything that can be checked without the raw table, of an opened release or a folder.
 
-    by   the file of a public key: whether its owner signed exactly this release
+    by          the file of a public key: whether its owner signed exactly this release
+    version_1   you know that the release is of the first version of the format, which says less; else such a one fails
     """
     if by is not None:
         public_key(Path(by))  # a key that is none is wrong use, whatever the release is
-    checks = verified(release)
+    checks = verified(release, version_1=version_1)
     if checks[0].name == "hashes" and not checks[0].passed:
         return checks
     opened = release if isinstance(release, Release) else open_release(release)

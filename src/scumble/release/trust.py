@@ -14,9 +14,10 @@ CHOSEN = ("rho1", "rho2", "theta", "protected", "sets", "beside")
 """Numbers of guarantees that follow from nothing: that they hold is derived, that they were chosen without looking at the table is not."""
 
 OLD = (
-    "the manifest is of version 1, whose sentences have no codes: none of them was read. What is said to hold was derived; "
-    "a newer manifest that was rewritten as an older one looks the same"
+    "the manifest is of version 1, which says nothing of persons, of rounding and of keys, and whose sentences were not read. What is said to hold was "
+    "derived; a newer manifest that somebody rewrote as an older one looks the same"
 )
+ACCEPT = "If you know that the release is that old, say so: --version-1 (version_1=True)"
 NOTHING = "none follows: no bound was asked for, or somebody took out what was; whoever knows a row's published value may know the true one"
 UNSAID = (
     "the manifest does not say how many rows a person has, so that nobody knows what a person is promised; every manifest of this version says it, "
@@ -32,10 +33,16 @@ def persons_word(manifest: Manifest) -> Check:
     return caution("persons", UNKNOWN) if manifest.written.version == 1 else Check("persons", False, UNSAID)
 
 
+def version_checks(manifest: Manifest, accepted: bool) -> list[Check]:
+    """A manifest that says less than a newer one fails, unless the reader knows that it is old: a forger would choose the version that says least."""
+    if manifest.written.version == manifest.version:
+        return []
+    return [caution("version", OLD) if accepted else Check("version", False, f"{OLD}. {ACCEPT}")]
+
+
 def word_checks(manifest: Manifest, terms: Terms | None) -> list[Check]:
     """What is said and cannot be shown, a line each; without terms nothing follows, and their numbers are not looked at."""
-    lines = [caution("version", OLD)] if manifest.written.version == 1 else []
-    lines.append(persons_word(manifest))
+    lines = [persons_word(manifest)]
     if terms is not None:
         lines += [] if terms.guarantees else [caution("no guarantee", NOTHING)]
         lines += [

@@ -6,6 +6,7 @@ Bin(n, a_j). A column that was perturbed less than the manifest says leaves rare
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ from scumble.release.recoded import recoded_checks
 from scumble.release.release import Release, open_release
 from scumble.release.rounding import rounding_checks
 from scumble.release.terms import compared
-from scumble.release.trust import coins_word, word_checks
+from scumble.release.trust import coins_word, version_checks, word_checks
 
 FALSE_ALARM = 1e-9
 """The probability that a sound release fails the check of its channel."""
@@ -46,24 +47,28 @@ MOST_ROWS = 2_000_000
 """Rows up to which columns are held in memory, as codes."""
 
 
-def verify(release: Release | str | Path) -> list[Check]:
-    """Everything that can be checked without the raw table, of an opened release or a folder. Opening it checks the hashes."""
+def verify(release: Release | str | Path, *, version_1: bool = False) -> list[Check]:
+    """Everything that can be checked without the raw table, of an opened release or a folder. Opening it checks the hashes.
+
+    version_1   whether the reader knows that the release is of the first version
+    """
     try:
         release = release if isinstance(release, Release) else open_release(release)
     except ChangedRelease as error:
         return [Check("hashes", False, str(error))]
     if release.parts:
-        return _together(release)
+        return _together(release, version_1)
     sealed = Check("hashes", True, f"manifest and {len(release.manifest.files)} files are as they were written")
-    return [sealed, *(check for looked_at in CHECKS for check in _looked_at(release, looked_at))]
+    old = version_checks(release.manifest, version_1)
+    return [sealed, *old, *(check for looked_at in CHECKS for check in _looked_at(release, looked_at))]
 
 
-def _together(release: Release) -> list[Check]:
+def _together(release: Release, version_1: bool) -> list[Check]:
     """The checks of all parts, and what follows for the whole."""
     checks = [
-        Check(f"{part.title}: {check.name}", check.passed, check.detail)
+        replace(check, name=f"{part.title}: {check.name}")
         for part in release.parts
-        for check in verify(part)
+        for check in verify(part, version_1=version_1)
     ]
     return [*checks, *(Check("guarantee", True, guarantee.statement) for guarantee in release.terms.guarantees)]
 
