@@ -39,12 +39,17 @@ PURE = {
 }
 """Planning as functions of counts, apart from tables and files, and the modules that have them."""
 
-__all__ = ["REGISTRY", "find_mechanism", "names", *PURE]
+__all__ = ["REGISTRY", "find_mechanism", "is_known", "names", *PURE]
 
 
 def names() -> list[str]:
     """Every mechanism that is registered, here or by another package."""
     return list(dict.fromkeys([*REGISTRY, *_elsewhere()]))
+
+
+def is_known(name: object) -> bool:
+    """Whether a mechanism of this name is registered; other packages are looked through only for one that is not ours."""
+    return isinstance(name, str) and (name in REGISTRY or name in _elsewhere())
 
 
 def find_mechanism(name: str) -> "Mechanism[Any]":

@@ -22,7 +22,7 @@ from scumble.core.errors import ChangedRelease, ReleaseError
 from scumble.forms import FORMS, find_form
 from scumble.forms.form import View
 from scumble.forms.records import FormRecord
-from scumble.mechanisms import names
+from scumble.mechanisms import is_known
 from scumble.privacy import parameters
 from scumble.privacy.guarantee import Clause, Guarantee
 from scumble.privacy.parameters import Declared
@@ -173,9 +173,8 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a release, checked against its own digest."""
     document = _read(folder)
     version, digest = document.get("version"), _digest(document)
-    _demand_known(
-        "mechanism", document.get("mechanism"), names()
-    )  # another law holds for its rows, ours would be wrong
+    if not is_known(document.get("mechanism")):  # another law holds for its rows, ours would be wrong
+        raise _unknown("mechanism", document.get("mechanism"))
     if version == VERSION:
         manifest = _manifest(document)
         demand_regular(folder, manifest)
@@ -266,7 +265,11 @@ def _demand_sayable(what: str, claim: Guarantee | Clause, declared: Declared | N
 
 def _demand_known(what: str, name: Any, known: Container[str]) -> None:
     if not isinstance(name, str) or name not in known:
-        raise ReleaseError(f"the release has the {what} {short(name)}, which this scumble does not know; {NEWER}")
+        raise _unknown(what, name)
+
+
+def _unknown(what: str, name: Any) -> ReleaseError:
+    return ReleaseError(f"the release has the {what} {short(name)}, which this scumble does not know; {NEWER}")
 
 
 LONGEST_SHOWN = 60
