@@ -40,6 +40,7 @@ def test_plan_refuses_what_publish_does_not_know(patients: pa.Table) -> None:
         scumble.plan(patients, sensitiv="disease")
 
 
+@pytest.mark.slow
 def test_init_writes_a_spec_beside_the_table_and_keeps_one_that_is_there(patients: pa.Table, tmp_path: Path) -> None:
     pyarrow.csv.write_csv(patients, tmp_path / "patients.csv")
     path = scumble.init(tmp_path / "patients.csv")

@@ -35,6 +35,7 @@ def _hidden(cost: np.ndarray, code: np.ndarray, how: str) -> np.ndarray:  # type
     return np.asarray(bits.view(np.float64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["the sixth decimal", "the sign of zeros", "the bits of missing numbers"])
 def test_true_values_hidden_in_a_number(how: str, scored: Table, forge: Forge) -> None:
     raw, release = scored

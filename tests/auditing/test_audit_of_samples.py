@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from naming import publish_openly
+from shell import scumble_command
 
 import scumble
 from scumble.auditing import audit
@@ -153,10 +152,6 @@ def test_a_finding_passes_at_its_baseline_and_fails_above_it() -> None:
     assert Finding.of_share("a", 0, 0, 0.0, "").passed
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "scumble", *arguments], capture_output=True, text=True, cwd=cwd)
-
-
 @pytest.fixture
 def folder(table: pa.Table, tmp_path: Path) -> Path:
     pq.write_table(table, tmp_path / "t.parquet")
@@ -168,39 +163,46 @@ def folder(table: pa.Table, tmp_path: Path) -> Path:
 
 
 def test_the_command_tests_a_table_before_and_a_release_after(folder: Path) -> None:
-    before = run("audit", "--reconstruction", "t.toml", "--format", "json", cwd=folder)
+    before = scumble_command("audit", "--reconstruction", "t.toml", "--format", "json", cwd=folder)
     assert before.returncode == 1
     (found,) = json.loads(before.stdout)
     assert found["exact"]["v_g"] == 1.0
     assert 0 < found["chernoff"]["v_g"] < 1
     assert len(found["worst"]) == 10
     assert found["worst"][0]["exact"]["lower"] < found["worst"][0]["chernoff"]["lower"]
-    text = run("audit", "--reconstruction", "t.toml", "--lambda", "0.2", cwd=folder).stdout
+    text = scumble_command("audit", "--reconstruction", "t.toml", "--lambda", "0.2", cwd=folder).stdout
     assert "v_g = 100.00%" in text
     assert "lambda = 0.2" in text
 
-    assert run("publish", "t.toml", "-o", "u.release", cwd=folder).returncode == 0
-    after = run("audit", "--reconstruction", "u.release", "--raw", "t.parquet", "--format", "json", cwd=folder)
+    assert scumble_command("publish", "t.toml", "-o", "u.release", cwd=folder).returncode == 0
+    after = scumble_command(
+        "audit", "--reconstruction", "u.release", "--raw", "t.parquet", "--format", "json", cwd=folder
+    )
     assert after.returncode == 1
     assert json.loads(after.stdout)[0]["exact"]["v_r"] == 1.0
-    assert json.loads(run("audit", "--reconstruction", "u.release", "--format", "json", cwd=folder).stdout)[0][
-        "estimated"
-    ]
+    assert json.loads(scumble_command("audit", "--reconstruction", "u.release", "--format", "json", cwd=folder).stdout)[
+        0
+    ]["estimated"]
 
-    assert run("publish", "t.toml", "-o", "s.release", "--mechanism", "sps", "--duplicates", cwd=folder).returncode == 0
-    sound = run("audit", "s.release", "--raw", "t.parquet", cwd=folder)
+    assert (
+        scumble_command(
+            "publish", "t.toml", "-o", "s.release", "--mechanism", "sps", "--duplicates", cwd=folder
+        ).returncode
+        == 0
+    )
+    sound = scumble_command("audit", "s.release", "--raw", "t.parquet", cwd=folder)
     assert sound.returncode == 0, sound.stdout
     assert "baseline" in sound.stdout
 
 
 def test_the_command_tells_what_noisy_answers_disclose(tmp_path: Path) -> None:
-    disclosed = run("audit", "--ratio", "501", "420", "--epsilon", "0.5", "--format", "json", cwd=tmp_path)
+    disclosed = scumble_command("audit", "--ratio", "501", "420", "--epsilon", "0.5", "--format", "json", cwd=tmp_path)
     assert disclosed.returncode == 1
     found = json.loads(disclosed.stdout)
     assert found["ratio"] == pytest.approx(0.8383, abs=1e-4)
     assert found["expectation"] == pytest.approx(0.8384, abs=1e-4)
     assert found["simulated"]["median"] == pytest.approx(0.8383, abs=0.01)
-    assert run("audit", "--ratio", "501", "420", "--epsilon", "1/100", cwd=tmp_path).returncode == 0
+    assert scumble_command("audit", "--ratio", "501", "420", "--epsilon", "1/100", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -215,7 +217,7 @@ def test_the_command_tells_what_noisy_answers_disclose(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_use_is_one_line(arguments: list[str], words: str, folder: Path) -> None:
-    found = run("audit", *arguments, cwd=folder)
+    found = scumble_command("audit", *arguments, cwd=folder)
     assert found.returncode == 2
     assert words in found.stderr
     assert found.stderr.count("\n") == 1

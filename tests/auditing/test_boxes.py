@@ -75,6 +75,7 @@ def test_a_sound_release_is_attacked_and_holds(seed: int) -> None:
     assert {"crowds", "inference", "corruption", "retention", "order"} <= set(found(release, raw))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "kept", "caught"),
     [(5, 0.6, {"retention"}), (2, 0.9, {"retention", "inference", "corruption"})],
@@ -86,6 +87,7 @@ def test_a_channel_weaker_than_the_manifest(k: int, kept: float, caught: set[str
     assert broken(forge(sound, weak.table()), raw) == caught
 
 
+@pytest.mark.slow
 def test_a_row_that_is_not_drawn_at_random(forge: Forge) -> None:
     """Boxes with somebody who has hiv show that one: as many values are kept as should be, of the wrong people."""
     raw, draw = people(), np.random.default_rng(1)
@@ -100,6 +102,7 @@ def test_a_row_that_is_not_drawn_at_random(forge: Forge) -> None:
     assert "retention" in broken(forged, raw)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [True, False])
 def test_boxes_of_fewer_people_than_promised(given: bool, forge: Forge) -> None:
     """k = 3 was taken, and the manifest says 5."""
@@ -116,6 +119,7 @@ def test_sizes_that_are_not_those_of_the_boxes(forge: Forge) -> None:
     assert broken(claimed, None) == set(), "nothing but the raw table shows it"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False])
 def test_guesses_are_right_as_often_as_is_said(known: bool) -> None:
     """400 boxes, published 500 times: the mean of the hits is what is expected, within 5 deviations (1e-6), and their variance within 25% (about 4 deviations)."""

@@ -52,6 +52,7 @@ def test_columns_of_words_are_numbered_as_text_is() -> None:
     assert (number.tolist(), count) == ([0, 2, 1, 0], 3)
 
 
+@pytest.mark.slow
 def test_people_who_are_alone_need_nobody_taken_away() -> None:
     """Their rows are counted at face value, and that is what taking away gives."""
     raw = people()
@@ -73,6 +74,7 @@ def test_a_raw_value_outside_the_domain_is_refused_by_name() -> None:
         audit(publish(raw, "uniform", 1), odd)
 
 
+@pytest.mark.slow
 def test_a_raw_table_of_polars_is_read() -> None:
     """Its text is of a kind that Arrow does not compute with, coded or not."""
     polars = pytest.importorskip("polars")

@@ -54,6 +54,7 @@ def verdict(raw: pa.Table) -> str:
     return found.verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["sex", "source", "in turn"])
 def test_rows_that_were_not_dealt_at_random(how: str, raw: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     sex = np.array(raw["sex"].to_pylist())

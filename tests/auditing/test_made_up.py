@@ -44,6 +44,7 @@ def shared(release: Release, raw: pa.Table) -> np.ndarray:  # type: ignore[type-
     return np.array([tuple(row.values()) in true for row in release.table().to_pylist()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [300, 2000])
 def test_sound_releases_hold(rows: int) -> None:
     table = tuples(rows)

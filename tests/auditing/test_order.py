@@ -29,6 +29,7 @@ def many_pairs(order: npt.NDArray[np.int64]) -> list[Sign]:
     return [sign] if sign is not None else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signs", [few_scores, few_pairs, many_pairs])
 def test_random_order_is_far_off_as_seldom_as_is_said(signs: Callable[..., list[Sign]]) -> None:
     """2,000 random orders at an error of 1%: at most 1% are farther off, by any one sign (beyond 36: probability 1e-3)."""

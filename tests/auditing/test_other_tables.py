@@ -1,8 +1,6 @@
 """Tables that other tools made: k-anonymous ones with small or homogeneous classes, and files that tell more than their rows."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pyarrow.csv
 import pytest
 from auditing.attacked import DISEASES, publish, write_parquet
 from naming import publish_openly
+from shell import scumble_command
 
 from scumble.auditing import audit, case_of
 from scumble.core.errors import ParameterError, SchemaError, TableError
@@ -100,6 +99,7 @@ def test_labels_are_read_as_what_they_stand_for(raw: pa.Table) -> None:
     assert "0 fit none" in found["generalised rows"].detail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("published", ["csv", "parquet"])
 @pytest.mark.parametrize("raw_as", ["csv", "parquet"])
 def test_labels_in_files_of_either_kind(raw: pa.Table, tmp_path: Path, published: str, raw_as: str) -> None:
@@ -178,11 +178,6 @@ def test_wrong_roles_are_refused_by_name(raw: pa.Table) -> None:
         audit(publish(raw, "uniform", 1), raw.set_column(0, "age", pa.array(raw["age"].to_numpy() + 1000)))
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    words = [str(word) for word in arguments]
-    return subprocess.run([sys.executable, "-m", "scumble", "audit", *words], capture_output=True, text=True)
-
-
 @pytest.mark.slow
 def test_the_command_groups_by_question_and_its_code_tells_what_is_broken(raw: pa.Table, tmp_path: Path) -> None:
     pa.csv.write_csv(raw, tmp_path / "raw.csv")
@@ -190,17 +185,17 @@ def test_the_command_groups_by_question_and_its_code_tells_what_is_broken(raw: p
         publish_openly(
             raw, tmp_path / f"{name}.release", sensitive="disease", domains={"disease": DISEASES}, retain=0.4
         )
-    sound = run(tmp_path / "a.release", "--raw", tmp_path / "raw.csv")
+    sound = scumble_command("audit", tmp_path / "a.release", "--raw", tmp_path / "raw.csv")
     assert sound.returncode == 0, sound.stdout + sound.stderr
     places = [sound.stdout.index(word) for word in ("Singling out:", "Inference:", "Integrity:")]
     assert places == sorted(places)
-    twice = run(tmp_path / "a.release", "--with", tmp_path / "b.release", "--format", "json")
+    twice = scumble_command("audit", tmp_path / "a.release", "--with", tmp_path / "b.release", "--format", "json")
     assert twice.returncode == 1
     assert {f["attack"]: f["verdict"] for f in json.loads(twice.stdout)}["averaging"] == "broken"
-    other = run(tmp_path / "raw.csv", "--quasi", "age,sex,zip", "--sensitive", "disease")
+    other = scumble_command("audit", tmp_path / "raw.csv", "--quasi", "age,sex,zip", "--sensitive", "disease")
     assert other.returncode == 1
     assert "broken linking" in other.stdout
-    wrong = run(tmp_path / "a.release", "--quasi", "age")
+    wrong = scumble_command("audit", tmp_path / "a.release", "--quasi", "age")
     assert wrong.returncode == 2
     assert wrong.stderr.count("\n") == 1
 

@@ -39,6 +39,7 @@ def test_a_differentially_private_table_that_publishes_some_rows_is_caught(raw: 
     assert finding.success == pytest.approx(0.01, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "settings", "epsilon"),
     [

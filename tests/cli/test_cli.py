@@ -3,14 +3,13 @@
 import json
 import math
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 from naming import publish_openly
+from shell import scumble_command
 from typer.testing import CliRunner
 
 import scumble
@@ -46,14 +45,9 @@ def csv(patients: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return tmp_path / "patients.csv"
 
 
-def run(
-    *arguments: str,
-    code: int = 0,
-    capsys: pytest.CaptureFixture[str] | None = None,
-    monkeypatch: pytest.MonkeyPatch | None = None,
-) -> str:
-    """Runs `scumble` as a process would, and returns what it printed."""
-    result = subprocess.run([sys.executable, "-m", "scumble", *arguments], capture_output=True, text=True)
+def run(*arguments: str, code: int = 0) -> str:
+    """Runs `scumble` as a shell would, and returns what it printed."""
+    result = scumble_command(*arguments)
     assert result.returncode == code, result.stderr + result.stdout
     return result.stdout if code == 0 else result.stderr + result.stdout
 

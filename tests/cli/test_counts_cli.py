@@ -44,6 +44,7 @@ def published(source: Path, folder: Path) -> tuple[str, str]:
     return str(folder / "r"), done.output
 
 
+@pytest.mark.slow
 def test_publish_show_query_verify(source: Path, tmp_path: Path) -> None:
     out, told = published(source, tmp_path)
     assert "semantic 10-anonymity" in told.lower()
@@ -59,6 +60,7 @@ def test_publish_show_query_verify(source: Path, tmp_path: Path) -> None:
     assert run.invoke(app, ["audit", out, "--raw", str(source)]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_sums_and_averages_with_what_was_suppressed(source: Path, tmp_path: Path) -> None:
     """Declared ages and a public total bound an average; the answer is exact for what was published and surely within its ends."""
     out = str(tmp_path / "r")
@@ -87,6 +89,7 @@ def test_sums_and_averages_with_what_was_suppressed(source: Path, tmp_path: Path
     assert "from 0 to 89" in (tmp_path / "r" / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_schema_and_a_hierarchy_as_options(source: Path, tmp_path: Path) -> None:
     (tmp_path / "zip.csv").write_text("902,west,*\n100,east,*\n")
     out = str(tmp_path / "r")
@@ -125,6 +128,7 @@ def test_plan_tells_how_frequent_a_tuple_has_to_be(source: Path, tmp_path: Path)
     assert "are not foreseen" in str(refused.exception)
 
 
+@pytest.mark.slow
 def test_numbers_are_printed_whole_however_many_there_are(source: Path, tmp_path: Path) -> None:
     """Four averages with intervals and bounds are wider than the page: lines grow, digits stay."""
     out, _ = published(source, tmp_path)

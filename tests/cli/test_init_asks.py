@@ -67,6 +67,7 @@ def test_ctrl_c_interrupts(keys: PipeInput) -> None:
         by_keys(question())
 
 
+@pytest.mark.slow
 def test_a_spec_by_keys(keys: PipeInput, table: Path) -> None:
     keys.send_text(DOWN + DOWN + ENTER + ENTER)
     result = CliRunner().invoke(app, ["init", "t.csv"])

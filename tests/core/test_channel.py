@@ -55,12 +55,14 @@ def from_rho(draw: st.DrawFn) -> Channel:
 channels = st.one_of(retained(), per_value(), one_never_retained(), from_gamma(), from_epsilon(), from_rho())
 
 
+@pytest.mark.slow
 @given(channels)
 def test_columns_are_distributions(channel: Channel) -> None:
     assert np.allclose(channel.matrix().sum(axis=0), 1)
     assert (channel.matrix() >= 0).all()
 
 
+@pytest.mark.slow
 @given(channels, st.integers(0, 2**32 - 1))
 def test_apply_solve_and_expect_are_the_matrix(channel: Channel, seed: int) -> None:
     x = np.random.default_rng(seed).uniform(0, 100, channel.size)
@@ -70,6 +72,7 @@ def test_apply_solve_and_expect_are_the_matrix(channel: Channel, seed: int) -> N
     assert np.allclose(channel.apply(channel.solve(x)), x, atol=1e-6 * np.abs(channel.solve(x)).max())
 
 
+@pytest.mark.slow
 @given(channels, st.integers(0, 2**32 - 1))
 def test_weights_are_unbiased_for_every_true_value(channel: Channel, seed: int) -> None:
     h = np.random.default_rng(seed).normal(size=channel.size)
@@ -77,6 +80,7 @@ def test_weights_are_unbiased_for_every_true_value(channel: Channel, seed: int) 
     assert np.allclose(channel.matrix().T @ phi, h, atol=1e-9 * max(1, np.abs(phi).max()))
 
 
+@pytest.mark.slow
 @given(channels)
 def test_squares_are_those_of_the_inverse(channel: Channel) -> None:
     t = np.arange(1.0, channel.size + 1)
@@ -84,6 +88,7 @@ def test_squares_are_those_of_the_inverse(channel: Channel) -> None:
     assert np.allclose(channel.solve_squares(t), inverse**2 @ t, rtol=1e-6)
 
 
+@pytest.mark.slow
 @given(channels)
 def test_amplification_is_the_largest_ratio_within_a_row(channel: Channel) -> None:
     P = channel.matrix()

@@ -52,6 +52,7 @@ def test_word_length_follows_the_domain() -> None:
     assert word_bits(1_000_000) == LONG
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [50, 70_000])
 def test_kept_and_replaced_values_stay_in_the_domain(size: int) -> None:
     coins = Coins.of(Channel([0.0] * 2 + [0.5] * (size - 2)))

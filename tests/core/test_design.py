@@ -69,6 +69,7 @@ def test_a_design_is_within_six_percent_of_subset_selection(size: int, gamma: fl
     assert math.sqrt(own / subset_selection(size, gamma)) < 1.06
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.integers(2, 400), st.floats(1.05, 40))
 def test_a_design_is_never_worse_than_uniform(size: int, gamma: float) -> None:

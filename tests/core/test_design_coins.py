@@ -35,6 +35,7 @@ def test_a_code_too_few_is_seen() -> None:
     assert np.bincount(one[~again]).tolist() != np.bincount(two[~too]).tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.integers(2, 300), st.floats(1.001, 1000))
 def test_gamma_is_rounded_toward_more_privacy_and_hardly(size: int, gamma: float) -> None:

@@ -38,6 +38,7 @@ def p_value(drawn: np.ndarray, law: Callable[[np.ndarray], np.ndarray]) -> float
     return float(stats.chi2.sf(((counts - cells) ** 2 / cells).sum(), len(cells) - 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "p"), [(1, 0.3), (7, 0.5), (20, 0.51), (63, 0.01), (64, 0.75), (65, 0.99), (1000, 1 / 3)]
 )

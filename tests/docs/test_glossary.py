@@ -1,6 +1,5 @@
 """docs/glossary.md: a word has one meaning, and so has the name of a class."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -26,9 +25,9 @@ SHARED_NAMES = {
 def test_the_name_of_a_class_means_one_thing() -> None:
     places: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(path.relative_to(SOURCE).as_posix())
+        for name in re.findall(r"^class ([A-Za-z]\w*)", path.read_text(), re.MULTILINE):
+            places.setdefault(name, []).append(path.relative_to(SOURCE).as_posix())
+    assert len(places) > 250
     several = {name: files for name, files in places.items() if len(files) > 1 and name not in SHARED_NAMES}
     assert not several, f"each of these names has two meanings; give one of them a noun of its own: {several}"
 

@@ -44,6 +44,7 @@ def test_the_python_of_the_readme_runs() -> None:
     assert all(check.passed for check in scumble.verify(names["release"]))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("place")
 def test_the_example_of_the_package_runs() -> None:
     assert scumble.__doc__

@@ -1,10 +1,9 @@
 """CSV files with decimal commas: read as the numbers that they are, and refused with what to do where they could be something else."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from shell import scumble_command
 
 import scumble
 from scumble.core.errors import TableError
@@ -48,6 +47,7 @@ def test_a_column_can_stay_text(tmp_path: Path) -> None:
     assert values(written(tmp_path, "a;b\n1,5;x\n2,5;y\n"), "a", text=["a"]) == ["1,5", "2,5"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -81,7 +81,7 @@ def test_from_init_to_an_answer(tmp_path: Path) -> None:
     path = written(tmp_path, GERMAN, "pat.csv")
 
     def run(*arguments: object) -> str:
-        made = subprocess.run([sys.executable, "-m", "scumble", *map(str, arguments)], capture_output=True, text=True)
+        made = scumble_command(*arguments)
         assert made.returncode == 0, made.stderr
         return made.stdout
 

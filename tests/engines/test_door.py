@@ -78,6 +78,7 @@ def test_times_are_told_in_utc_wherever_the_machine_stands(monkeypatch: pytest.M
     assert connect().sql("SELECT hour(TIMESTAMPTZ '2026-01-01 12:00:00+00')").fetchall() == [(12,)]
 
 
+@pytest.mark.slow
 def test_an_open_release_cannot_read_beside_its_own_files(release: scumble.Release) -> None:
     engine = release.engine
     assert engine.run(parsed("SELECT COUNT(*) AS n FROM release")).column("n")[0].as_py() == 3000

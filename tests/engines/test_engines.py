@@ -174,6 +174,7 @@ def test_engines_agree(
             assert a == b if isinstance(b, str | None) else a == pytest.approx(b, rel=1e-9, abs=1e-9), (line, true)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", sorted(ENGINES))
 def test_joined_and_stacked_releases_are_asked_by_any_engine(engine: str, tmp_path: Path) -> None:
     rows = table(300).append_column("id", pa.array(range(300)))
@@ -201,6 +202,7 @@ def test_joined_and_stacked_releases_are_asked_by_any_engine(engine: str, tmp_pa
     assert stacked.query("SELECT COUNT(*) AS n FROM release")["n"].value[0] == 600
 
 
+@pytest.mark.slow
 def test_an_engine_is_a_name_a_class_or_one_that_is_open(folders: dict[str, Path]) -> None:
     from toys.engine import SQLite
 

@@ -129,6 +129,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 def test_large_questions_are_answered_or_refused_in_a_line(name: str, asked: scumble.Release) -> None:
     """In 2 seconds of processor time, with room for a busy machine; no traceback, no warning."""
@@ -145,6 +146,7 @@ def test_large_questions_are_answered_or_refused_in_a_line(name: str, asked: scu
     assert told
 
 
+@pytest.mark.slow
 def test_long_chains_are_answered_as_short_ones(asked: scumble.Release) -> None:
     links = [f"sg = {i}" if i % 2 else f"age = {i}" for i in range(40)]
     short = "sg IN (1, 3, 5, 7, 9, 11, 13, 15, 17, 19) OR age % 2 = 0 AND age < 40"

@@ -42,6 +42,7 @@ def answers(release: scumble.Release, questions: list[str]) -> list[list[dict[st
     return [release.query(sql(question)).to_list() for question in questions]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "engine"), [(n, e) for n in RELEASES for e in ENGINES if (n, e) != ("sets", "sqlite")]
 )
@@ -157,6 +158,7 @@ def _inherited(_: int) -> list[dict[str, Any]]:
     return _asked(_opened["release"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_pool_of_forked_workers_answers_alike(folders: dict[str, Path]) -> None:

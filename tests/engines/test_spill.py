@@ -31,6 +31,7 @@ def is_private(folder: Path) -> bool:
     return stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_a_connection_spills_into_a_private_folder_and_clears_it(work: Path) -> None:
     with connect() as connection:
         connection.execute(TOO_MUCH)
@@ -42,6 +43,7 @@ def test_a_connection_spills_into_a_private_folder_and_clears_it(work: Path) -> 
     assert not list(work.iterdir())
 
 
+@pytest.mark.slow
 def test_while_publishing_it_spills_into_the_folder_that_is_being_written(work: Path, tmp_path: Path) -> None:
     with spilling_into(tmp_path):
         connection = connect()
@@ -76,6 +78,7 @@ def test_publishing_spills_beside_the_release_and_asking_into_the_private_folder
     assert {each.name for each in (work / "r").iterdir()} == {"data.parquet", "README.md", "manifest.json"}
 
 
+@pytest.mark.slow
 def test_the_private_folder_is_gone_when_python_ends() -> None:
     code = "from scumble.engines.duckdb.connection import connect, _private; connect(); print(_private())"
     place = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()

@@ -231,6 +231,7 @@ def test_sub_tables_are_told_apart(both_ways: Ask) -> None:
     assert np.allclose(counted["n"].se, stated["n"].se)
 
 
+@pytest.mark.slow
 def test_rows_of_several_owners_are_counted_together(
     publish_simply: Callable[..., scumble.Release],
     patients: pa.Table,

@@ -88,6 +88,7 @@ def test_every_form_is_registered_and_every_mechanism_has_one() -> None:
     assert {find_mechanism(name).form for name in names()} <= set(FORMS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", RELEASES, indirect=True)
 def test_a_kept_release_is_written_anew_as_version_2(folder: Path) -> None:
     """The same form, and the same promise from it; now the digest is of the new text."""

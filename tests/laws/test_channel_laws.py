@@ -130,6 +130,7 @@ def test_what_is_published_is_what_is_applied(kind: str) -> None:
         np.testing.assert_allclose(shares, coins.channel().matrix()[:, value], rtol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_manifest_has_the_coins_of_the_plan(mechanism: str) -> None:
     """What a release says was flipped is what was planned, to the bit; and a retention is never rounded up."""

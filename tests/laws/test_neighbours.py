@@ -101,6 +101,7 @@ def csv_files(folder: Path, added: str) -> tuple[Path, Path]:
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism", [PRACTICAL, COLUMNIZED, {"mechanism": "k_dgs", "public": ["a", "b"], "settings": {"k": 3}}]
 )
@@ -116,6 +117,7 @@ def test_one_suppressed_value_changes_no_type(mechanism: dict[str, Any], added: 
     assert columns[0][0][1] == "string"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "stored"), [("integer", "int64"), ("number", "double"), ("text", "string"), ("date", "date32[day]")]
 )
@@ -168,6 +170,7 @@ def test_zeros_and_nans_have_no_bits_of_their_own() -> None:
         assert not np.signbit(published[published == 0]).any()
 
 
+@pytest.mark.slow
 def test_an_item_that_nobody_has_is_accepted_and_shows_in_no_way() -> None:
     """The schema of the manifest lists it, whether one user has it or none."""
     seen = []

@@ -91,6 +91,7 @@ def given(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     return HOMES[request.param.partition(":")[2]](people(), tmp_path)
 
 
+@pytest.mark.slow
 def test_a_source_gives_its_rows_and_says_what_it_is(given: Any) -> None:
     """The columns that are asked for, in their order; the same again where it is stable; files only where it has some."""
     source, expected = read(given), people()
@@ -120,6 +121,7 @@ def stream(table: pa.Table, folder: Path) -> Any:
     return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=100))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*(reference.partition(":")[2] for reference in SOURCES), "stream"])
 def test_transactions_are_read_from_every_source_in_one_reading(kind: str, tmp_path: Path) -> None:
     """Whoever reads once is served too; the files are those of the same rows in a frame."""

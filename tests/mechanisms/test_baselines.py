@@ -109,6 +109,7 @@ def test_frapp_is_unbiased_and_keeps_less_than_columns_apart() -> None:
         Frapp.plan([100_000, 100_000], 5)
 
 
+@pytest.mark.slow
 def test_alpha_beta_is_unbiased_and_its_odds_are_gamma() -> None:
     """300 publications of 500 tuples of 10,000: unbiased, errors right within 15%, and (alpha + beta) / beta is the bound."""
     made = AlphaBeta.plan([100, 100], 0.1, 0.5)
@@ -161,6 +162,7 @@ def test_anatomy_on_disk_has_two_tables_that_verify(patients: pa.Table) -> None:
     assert release.unique_rows() == 0
 
 
+@pytest.mark.slow
 def test_anatomy_answers_by_its_own_estimator(patients: pa.Table) -> None:
     """Value and error by SQL are those of the arrays; values alone are exact."""
     release = anatomy(patients)

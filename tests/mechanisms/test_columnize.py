@@ -60,6 +60,7 @@ def test_a_user_who_rates_an_item_twice_is_named() -> None:
         ratings_similarity(np.array([3, 7, 7]), np.array([2, 2, 2]), np.array([1, 4, 5]))
 
 
+@pytest.mark.slow
 def test_memory_follows_the_ratings() -> None:
     """300,000 ratings of 480,000 users and 500 items: the dense matrix would take 240 MB in single bytes."""
     draw = np.random.default_rng(5)
@@ -128,6 +129,7 @@ def test_at_most_c_star_columns_of_its_own_are_kept() -> None:
     assert (kept.toarray() <= given.toarray()).all()
 
 
+@pytest.mark.slow
 def test_every_choice_is_equally_likely() -> None:
     """n = 200,000 tuples, 2 of 5 columns: 10 choices, 9 degrees of freedom, false alarm 1e-6; a choice 8% too likely is rejected."""
     n = 200_000

@@ -49,6 +49,7 @@ def transactions(table: pa.Table, settings: dict[str, Any], **changes: Any) -> s
     return publish(table, {**roles, **settings}, **{"drop": ["who", "day"], **changes})
 
 
+@pytest.mark.slow
 def test_each_column_is_a_table_of_its_attributes(rows: pa.Table) -> None:
     release = publish(rows, {"schema": SCHEMA})
     record = release.manifest.form
@@ -63,6 +64,7 @@ def test_each_column_is_a_table_of_its_attributes(rows: pa.Table) -> None:
         release.table()
 
 
+@pytest.mark.slow
 def test_a_row_stays_in_c_star_columns_at_random(rows: pa.Table) -> None:
     """12,000 rows, one of two columns each: 6,000 +- 6 standard deviations (55), and noise on 8 tuples."""
     release = publish(rows, {"schema": SCHEMA, "c_star": 1})
@@ -71,12 +73,14 @@ def test_a_row_stays_in_c_star_columns_at_random(rows: pa.Table) -> None:
     assert abs(sum(sizes) - 12_000) < 16 * 20
 
 
+@pytest.mark.slow
 def test_rows_without_any_value_in_a_column_are_not_published() -> None:
     table = pa.table({"a": pa.array([None] * 600 + [1] * 400), "b": ["x"] * 1000})
     release = publish(table, {"schema": [["a"], ["b"]]})
     assert set(release.table("column-01")["a"].to_pylist()) == {1}
 
 
+@pytest.mark.slow
 def test_questions_go_to_the_column_that_has_them(rows: pa.Table) -> None:
     release = publish(rows, {"schema": [*SCHEMA, ["a", "b"]], "total": 12_000})
     answer = release.query("SELECT c, COUNT(*) AS n FROM release WHERE a < 2 GROUP BY c")
@@ -91,6 +95,7 @@ def test_questions_go_to_the_column_that_has_them(rows: pa.Table) -> None:
         release.query("SELECT a, COUNT(*) AS n FROM release WHERE d = 'x' GROUP BY a")
 
 
+@pytest.mark.slow
 def test_a_schema_under_a_budget_finds_the_pairs(rows: pa.Table) -> None:
     release = publish(rows, {"columns": 2, "schema_share": 0.25}, sensitive=list(DOMAINS), domains=DOMAINS, epsilon=4)
     record = release.manifest.form
@@ -131,6 +136,7 @@ def test_counts_of_transactions_come_back(ratings: pa.Table) -> None:
         release.query("SELECT COUNT(*) AS n FROM release WHERE who = 3")
 
 
+@pytest.mark.slow
 def test_an_item_in_two_columns_is_counted_once(ratings: pa.Table) -> None:
     once = transactions(ratings, {"schema": [[0, 1, 2], [10, 11]], "c_star": 1, "k": 10}, epsilon=8)
     twice = transactions(ratings, {"schema": [[0, 1, 2], [0, 1]], "c_star": 2}, epsilon=16)
@@ -172,6 +178,7 @@ def test_bad_settings_are_refused(rows: pa.Table, settings: dict[str, Any], erro
         publish(rows, settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "changes", "match"),
     [

@@ -62,6 +62,7 @@ FEW_TOWNS = np.arange(30) < 4
 PAYS = np.arange(40.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "town", "pay"),
     [
@@ -164,6 +165,7 @@ def test_intervals_hold_the_truth(rows: int, people: pa.Table) -> None:
     assert held["few"] / 40 > 0.75
 
 
+@pytest.mark.slow
 def test_the_likelihood_is_that_of_iterative_bayes(release: scumble.Release) -> None:
     """Never negative, of the same total, and the maximum that the plain iteration finds."""
     answer = release.query("SELECT town, COUNT(*) AS n FROM release GROUP BY town", method="likelihood")

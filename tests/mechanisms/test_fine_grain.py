@@ -161,6 +161,7 @@ def test_a_value_without_protection_or_records():
     assert math.isfinite(expected_error(fine_grain(counts, gamma=gamma, floor=0.1), counts))
 
 
+@pytest.mark.slow
 def test_the_error_objective_is_never_worse():
     rng = np.random.default_rng(11)
     gains = []

@@ -263,6 +263,7 @@ def by_visit(rows: list[tuple[str, int, str]]) -> dict[tuple[str, int], str]:
     return {(row["who"], row["visit"]): row["value"] for row in release.table().to_pylist()}
 
 
+@pytest.mark.slow
 def test_rows_of_a_person_have_coins_of_their_own_that_neither_order_nor_growth_changes() -> None:
     """500 people of two visits with one value: two visits agree as two independent coins do, 0.18, within 5 standard errors (1e-6)."""
     rows = [(f"P{i}", visit, VALUES[i % 10]) for i in range(500) for visit in (1, 2)]

@@ -89,6 +89,7 @@ def drawn() -> dict[int, np.ndarray]:
     return {i: MATRIX.draw(stream, np.full(DRAWS, i)) for i in (25, 32, 35, 60)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("i", [25, 32, 35, 60])
 def test_draws_have_the_matrix_probabilities_in_every_cell(drawn: dict[int, np.ndarray], i: int) -> None:
     """n = 1,000,000 for each count, false alarm 1e-6."""

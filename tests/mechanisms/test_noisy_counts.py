@@ -42,6 +42,7 @@ def test_rows_are_tuples_that_occur_and_never_fewer_than_k(people: pa.Table) -> 
     assert abs(release.manifest.rows - 8000) < 20 * 3 * 6
 
 
+@pytest.mark.slow
 def test_files_and_frames_and_csv_give_the_same_counts(people: pa.Table, tmp_path: Path) -> None:
     """The engine counts Parquet where it lies and everything else as it comes; the same seed gives the same release."""
     import pyarrow.csv
@@ -58,6 +59,7 @@ def test_missing_values_are_one_more_value() -> None:
     assert set(publish(table).table()["a"].to_pylist()) == {1, None}
 
 
+@pytest.mark.slow
 def test_columns_of_every_kind_keep_their_types(tmp_path: Path) -> None:
     """From memory and from a file: booleans, dates, timestamps, decimals, floats with NaN, categories, binary."""
     import datetime
@@ -85,6 +87,7 @@ def test_columns_of_every_kind_keep_their_types(tmp_path: Path) -> None:
         publish(pa.table({"l": [[1], [2]]}))
 
 
+@pytest.mark.slow
 def test_a_table_of_rare_tuples_is_published_empty() -> None:
     release = publish(pa.table({"a": np.arange(500)}))
     assert release.manifest.rows == 0
@@ -94,6 +97,7 @@ def test_a_table_of_rare_tuples_is_published_empty() -> None:
     assert all(check.passed for check in verify(release))
 
 
+@pytest.mark.slow
 def test_the_full_matrix_counts_every_tuple_of_the_domain(people: pa.Table) -> None:
     release = publish(
         people,

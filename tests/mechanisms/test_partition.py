@@ -103,6 +103,7 @@ def test_protected_subset_of_the_thesis():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rho1", "rho2"), [("1/3", "2/3"), ("1/3", "1/2"), ("1/4", "2/3"), ("1/5", "2/5")])
 def test_search_is_the_best_over_all_orders(rho1, rho2):
     """Every merge, neighbours or not, is one of neighbours in some order: the search finds the best of all orders."""
@@ -113,6 +114,7 @@ def test_search_is_the_best_over_all_orders(rho1, rho2):
     )
 
 
+@pytest.mark.slow
 @given(tables(), st.randoms(use_true_random=False))
 @settings(max_examples=60)
 def test_records_are_conserved_and_protected_posteriors_bounded(table, shuffle):
@@ -129,6 +131,7 @@ def test_records_are_conserved_and_protected_posteriors_bounded(table, shuffle):
         assert max(worst_posterior(plan, [value]) for value in np.flatnonzero(plan.protected)) <= rho2 * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @given(tables(), st.booleans())
 @settings(max_examples=60)
 def test_gamma_is_used_up(table, with_set):
@@ -141,6 +144,7 @@ def test_gamma_is_used_up(table, with_set):
     assert reached == pytest.approx(rho2, rel=1e-9)
 
 
+@pytest.mark.slow
 @given(tables(most=30))
 @settings(max_examples=60)
 def test_search_is_never_worse_than_the_reference(table):
@@ -155,6 +159,7 @@ def test_search_is_never_worse_than_the_reference(table):
         assert local.error >= plan.error * (1 - 1e-12)
 
 
+@pytest.mark.slow
 def test_local_search_comes_close_to_the_best(monkeypatch):
     """Where the best of all merges is known, the search for more groups finds it in 9 of 12 tables or more, and comes within 5%."""
     excess = []
@@ -207,6 +212,7 @@ def test_a_set_lowers_gamma_as_far_as_needed():
     assert (*free.gamma, *kept.gamma) == pytest.approx((5, 3))
 
 
+@pytest.mark.slow
 @given(tables(most=8))
 @settings(max_examples=40)
 def test_neighbours_are_merged_as_if_by_trying_all_cuts(table):
@@ -276,6 +282,7 @@ def test_a_frequent_set_is_only_kept_from_being_alone():
     assert worst_posterior(plan, list(range(9))) > 2 / 3
 
 
+@pytest.mark.slow
 @given(tables(), st.data())
 @settings(max_examples=60)
 def test_sets_hold_in_every_plan(table, data):

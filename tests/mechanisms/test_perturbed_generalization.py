@@ -117,6 +117,7 @@ def test_the_row_of_a_group_is_drawn_alike() -> None:
     assert (abs(np.bincount(drawn, minlength=4) - 1000) < 5.5 * np.sqrt(750)).all()
 
 
+@pytest.mark.slow
 def test_what_is_published(release: Any) -> None:
     """Every box holds as many rows of the table as it says, and shows their ends and sets; the manifest says what each column is."""
     roles = {c.name: (c.role, c.of) for c in release.manifest.columns}
@@ -173,6 +174,7 @@ def test_no_estimate_is_certain_because_few_groups_drew_the_same_value() -> None
     assert (answer.se > 0.1).all()
 
 
+@pytest.mark.slow
 def test_conditions_are_parts_of_boxes(release: Any) -> None:
     """Without the sensitive column nothing is random: counts are the sums of the parts of the boxes, and conditions that share a column are taken together."""
     boxes = release.table()

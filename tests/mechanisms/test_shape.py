@@ -25,6 +25,7 @@ def test_it_is_a_public_function() -> None:
     assert scumble.mechanisms.shape is shape
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(tables, st.floats(0.05, 0.9), st.floats(1.5, 50))
 def test_nobody_who_believes_the_frequencies_believes_more_than_rho(

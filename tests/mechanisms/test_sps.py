@@ -55,6 +55,7 @@ def sps(
     )
 
 
+@pytest.mark.slow
 def test_a_sample_is_published_once_with_its_weight(table: pa.Table) -> None:
     """One public size: every large group has s(1) rows of weight n/s, a small one all of its rows."""
     release = sps(table)
@@ -113,6 +114,7 @@ def test_a_guarantee_that_the_samples_do_not_keep_is_found(table: pa.Table) -> N
         assert restated(release, **change).doubts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["frame", "parquet", "csv"])
 def test_every_kind_of_table_gives_the_same_release(form: str, table: pa.Table, tmp_path: Path) -> None:
     path = tmp_path / f"t.{form}"
@@ -245,6 +247,7 @@ def colours() -> pa.Table:
     return pa.table({"colour": draw.choice(["red", "blue", "grey"], n), "age": age, "disease": disease})
 
 
+@pytest.mark.slow
 def test_values_that_do_not_matter_are_merged_and_may_still_be_named() -> None:
     table = colours()
     release = sps(table, generalize=True, significance=1e-6)
@@ -281,6 +284,7 @@ def test_merged_values_are_named_inside_of_aggregates_and_groups_too(value: str)
     assert [row["c"] for row in grouped] == [1]
 
 
+@pytest.mark.slow
 def test_the_readme_lets_a_stranger_count_with_weights(table: pa.Table) -> None:
     import duckdb
 
@@ -343,6 +347,7 @@ def covariance(parts: tuple[Fraction, ...]) -> Any:
     return (outcomes * chances[:, np.newaxis]).T @ outcomes - np.outer(chances @ outcomes, chances @ outcomes)
 
 
+@pytest.mark.slow
 def test_sampling_varies_no_more_than_drawing_with_replacement() -> None:
     """Proofs, section 7: Cov <= diag(u) - u u'/k as matrices, so Var[sum g N] <= sum u (g - r)^2 for numbers of any sign; exactly, for all parts in sixths of up to 5 values.
 

@@ -65,6 +65,7 @@ def test_shares_are_those_of_the_channels(monkeypatch: pytest.MonkeyPatch, looke
             assert (abs(np.bincount(drawn, minlength=SIZE) - rows * p) <= 5.5 * np.sqrt(rows * p * (1 - p))).all()
 
 
+@pytest.mark.slow
 def test_large_sub_tables_take_longer_words() -> None:
     """5,000 values need words of 53 bits; codes are of 16 bits, and nothing is looked up beside them."""
     size = 5000

@@ -42,6 +42,7 @@ def transitions(release: scumble.Release) -> np.ndarray:
     return counts
 
 
+@pytest.mark.slow
 def test_every_cell_has_its_probability(release: scumble.Release) -> None:
     """n = 400,000, 16 cells, false alarm 1e-6 (for swapping an upper bound); a retention off by 1% is rejected."""
     counts = transitions(release)
@@ -55,6 +56,7 @@ def test_every_cell_has_its_probability(release: scumble.Release) -> None:
     assert statistic(0.31) > chi2.isf(1e-6, 12)
 
 
+@pytest.mark.slow
 def test_swapping_keeps_the_counts_of_the_column_exactly(table: pa.Table) -> None:
     release = publish_openly(table, sensitive="value", domains={"value": VALUES}, retain=0.3, mechanism="swapped")
     assert sorted(release.table().column("value").to_pylist()) == sorted(table.column("value").to_pylist())
@@ -63,6 +65,7 @@ def test_swapping_keeps_the_counts_of_the_column_exactly(table: pa.Table) -> Non
     assert np.allclose(answer["n"].value, truth)
 
 
+@pytest.mark.slow
 def test_conditions_on_public_columns_come_back(release: scumble.Release, table: pa.Table) -> None:
     """Within 5 standard errors, where the published counts alone are 20 and more away."""
     frame = table.to_pandas()
@@ -107,6 +110,7 @@ def test_swapping_streams_over_many_batches(monkeypatch: pytest.MonkeyPatch) -> 
     assert ((share > 0.18) & (share < 0.32)).all()
 
 
+@pytest.mark.slow
 def test_the_manifest_says_what_is_promised_and_verify_recomputes_it(table: pa.Table) -> None:
     release = publish_openly(
         table, sensitive="value", domains={"value": VALUES}, rho1="1/5", rho2="1/2", mechanism="identity"

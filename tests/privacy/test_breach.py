@@ -32,6 +32,7 @@ def test_figures_13_and_14_of_the_paper():
     assert largest_retention(0.1, 0.5, 0.95, shares=three) > 0.8
 
 
+@pytest.mark.slow
 @given(inner, rhos, inner, st.floats(0.001, 1))
 def test_one_column_has_no_breach_below_the_limit(p, rho, prior, share):
     """The exact posterior of a set with p_S <= rho1 and p_S / m_S at most the limit is at most rho2."""
@@ -51,6 +52,7 @@ def worst_posterior(retentions, shares, prior):
 columns = st.lists(st.tuples(inner, st.floats(0.001, 0.999)), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(columns, rhos)
 def test_no_product_of_sets_has_a_breach_below_the_limit_of_all(columns, rho):
     """Whatever the shares: the largest prior that s and rho1 allow gives at most rho2."""
@@ -91,6 +93,7 @@ def test_the_limit_of_one_column_is_reached():
     assert (rho1 * (1 - p) * share + p * rho1) / ((1 - p) * share + p * rho1) == pytest.approx(rho2)
 
 
+@pytest.mark.slow
 @given(inner, rhos, st.lists(st.floats(0.001, 1), min_size=2, max_size=4), inner)
 def test_several_columns_have_no_breach_below_the_limit(p, rho, shares, prior):
     """The worst prior has all the rest outside every S_i; its posterior is at most rho2 wherever the limit holds."""
@@ -101,6 +104,7 @@ def test_several_columns_have_no_breach_below_the_limit(p, rho, shares, prior):
         assert hit * prior / (hit * prior + miss * (1 - prior)) <= rho2 + 1e-9
 
 
+@pytest.mark.slow
 @given(inner, rhos, st.one_of(st.none(), st.lists(st.floats(0.01, 0.9), min_size=1, max_size=4)), st.integers(1, 4))
 def test_the_largest_retention_is_the_inverse(p, rho, shares, k):
     s = breach_limit(p, *rho, **({"k": k} if shares is None else {"shares": shares}))
@@ -114,6 +118,7 @@ def test_extremes():
     assert largest_retention(1e9, 0.1, 0.9, shares=[0.5, 0.5]) == 0
 
 
+@pytest.mark.slow
 @given(inner, rhos)
 def test_identity_is_the_case_of_equal_prior_and_share(p, rho):
     limit = breach_limit(p, *rho)

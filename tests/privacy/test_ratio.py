@@ -65,6 +65,7 @@ def test_simulation_agrees_with_taylor_where_noise_is_small():
     assert found.quantiles()[0] == low
 
 
+@pytest.mark.slow
 def test_laplace_noise_has_its_law():
     """Kolmogorov-Smirnov on 400,000 noises, false-alarm rate 1e-6; a scale 3% larger is rejected."""
     noise = laplace(Entropy.seeded(3).stream("noise"), 400_000, 4.0)
@@ -76,6 +77,7 @@ def test_b_of_more_queries_and_fractions():
     assert ratio_disclosure(100, 50, "1/10", sensitivity=2, queries=3).scale == pytest.approx(60)
 
 
+@pytest.mark.slow
 def test_the_two_queries_of_example_1():
     """On Adult's 45,222 complete rows Q1 = 501 and Q2 = 420."""
     if not ADULT.exists():

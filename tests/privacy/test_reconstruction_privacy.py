@@ -156,6 +156,7 @@ def test_an_estimate_that_cannot_be_too_high_is_never_private():
     assert sample_size(1, 0.9, 2, 0.3, 0.1) == 0
 
 
+@pytest.mark.slow
 def test_violations_are_those_of_the_definition():
     """Against every tail of 300 random groups."""
     generator = np.random.default_rng(4)

@@ -1,7 +1,5 @@
 """Slips of a publisher that nobody should have to find in a release: ids, retentions of one, misspelt names."""
 
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from naming import plan_openly
+from shell import scumble_command
 
 import scumble
 from scumble.core.errors import SchemaError
@@ -28,10 +27,6 @@ def people(rows: int = 300) -> pa.Table:
     return pa.table(columns | {"disease": draw.choice(["a", "b", "c"], rows)})
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "scumble", *arguments], capture_output=True, text=True)
-
-
 HOW: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": ["a", "b", "c"]}, "retain": 0.5, "seed": 1}
 
 
@@ -42,7 +37,7 @@ def test_a_column_that_is_made_coarser_is_named_by_that() -> None:
 
 def test_what_the_spec_beside_a_table_leaves_out_stays_out(tmp_path: Path) -> None:
     pa.csv.write_csv(people(), tmp_path / "pat.csv")
-    assert run("init", tmp_path / "pat.csv").returncode == 0
+    assert scumble_command("init", tmp_path / "pat.csv").returncode == 0
     assert read_spec(tmp_path / "pat.toml").columns["patient"].role == "identifier"
     flags = [
         "--sensitive",
@@ -56,11 +51,11 @@ def test_what_the_spec_beside_a_table_leaves_out_stays_out(tmp_path: Path) -> No
         "--domain",
         "disease=a,b,c",
     ]
-    made = run("publish", tmp_path / "pat.csv", *flags, "--public", "weight", "-o", tmp_path / "r")
+    made = scumble_command("publish", tmp_path / "pat.csv", *flags, "--public", "weight", "-o", tmp_path / "r")
     assert made.returncode == 0, made.stderr
     assert "'patient' is left out: it is identifier in pat.toml" in made.stdout
     assert scumble.open(tmp_path / "r").manifest.public == ["age", "weight"]
-    named = run(
+    named = scumble_command(
         "publish", tmp_path / "pat.csv", *flags, "-o", tmp_path / "s", "--public", "patient", "--drop", "weight"
     )
     assert named.returncode == 0, named.stderr
@@ -70,7 +65,7 @@ def test_what_the_spec_beside_a_table_leaves_out_stays_out(tmp_path: Path) -> No
 def test_steps_are_suggested_for_numbers_that_tell_people_apart(tmp_path: Path) -> None:
     """A rule for the age, which is public; a remark for the weight, which may be."""
     pa.csv.write_csv(people(), tmp_path / "pat.csv")
-    assert run("init", tmp_path / "pat.csv").returncode == 0
+    assert scumble_command("init", tmp_path / "pat.csv").returncode == 0
     text = (tmp_path / "pat.toml").read_text()
     assert "\ncoarsen = { bins = 5 }" in text.split("[columns.age]")[1].split("[columns")[0]
     assert "# if it is public: coarsen = { bins = 0.05 }" in text.split("[columns.weight]")[1]
@@ -109,7 +104,7 @@ def test_what_a_column_is_called_suggests_its_role(wanted: str, name: str) -> No
 def test_years_are_suggested_for_dates_that_tell_people_apart(tmp_path: Path) -> None:
     days = pa.array(range(300), pa.int32()).cast(pa.date32())
     pq.write_table(pa.table({"born": days, "seen": days.slice(0, 1).take([0] * 300)}), tmp_path / "pat.parquet")
-    made = run("init", tmp_path / "pat.parquet")
+    made = scumble_command("init", tmp_path / "pat.parquet")
     assert "and no column looks sensitive, so read it" in made.stdout
     text = (tmp_path / "pat.toml").read_text()
     assert text.count('# if it is public: coarsen = { date = "year" }') == 1
@@ -161,5 +156,5 @@ def test_a_misspelt_name_of_a_spec_gets_the_right_one(text: str, words: str, tmp
 
 
 def test_a_wrong_option_points_at_the_help_of_its_command() -> None:
-    assert run("advise", "--foo").stderr.strip().endswith("; see scumble advise --help")
-    assert run("--foo").stderr.strip().endswith("; see scumble --help")
+    assert scumble_command("advise", "--foo").stderr.strip().endswith("; see scumble advise --help")
+    assert scumble_command("--foo").stderr.strip().endswith("; see scumble --help")

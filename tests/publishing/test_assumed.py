@@ -70,6 +70,7 @@ def test_every_command_that_publishes_nothing_takes_it(privacy: str, folder: Pat
     assert found.retain == pytest.approx(scumble.Channel.from_gamma(3, gamma).retain)
 
 
+@pytest.mark.slow
 def test_what_was_taken_for_granted_is_said(folder: Path) -> None:
     said = CliRunner().invoke(app, ["audit", "--reconstruction", str(spec(folder, ""))]).stderr
     assert "note: the spec does not say how private: gamma = 3 is taken here" in said
@@ -77,6 +78,7 @@ def test_what_was_taken_for_granted_is_said(folder: Path) -> None:
     assert "warning: the spec has rho2 alone: rho1 = 0.5 is taken here" in " ".join(shown.split())
 
 
+@pytest.mark.slow
 def test_a_publisher_says_it_and_what_cannot_be_promised_is_refused(folder: Path) -> None:
     with pytest.raises(ParameterError, match="rho1 and rho2 go together, what is believed before and after"):
         scumble.publish(spec(folder, "[privacy]\nrho2 = 0.8"))
@@ -86,6 +88,7 @@ def test_a_publisher_says_it_and_what_cannot_be_promised_is_refused(folder: Path
         scumble.plan(spec(folder, "[privacy]\nrho2 = 0.4"))
 
 
+@pytest.mark.slow
 def test_a_whole_target_is_left_as_it_is(folder: Path) -> None:
     assert not scumble.plan(spec(folder, "[privacy]\ngamma = 4")).plan.warnings
     assert not scumble.plan(spec(folder, "[privacy]\nrho1 = 0.1\nrho2 = 0.3")).plan.warnings

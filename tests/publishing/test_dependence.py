@@ -84,6 +84,7 @@ def test_a_function_is_refused_unless_it_is_accepted() -> None:
     assert "publishing will be refused: public columns determine d" in plan
 
 
+@pytest.mark.slow
 def test_nothing_is_looked_at_where_all_columns_are_protected_alike() -> None:
     """No output of a mechanism that promises differential privacy may depend on it, not even a refusal."""
     assert told(table(**CODED), "noisy_counts") == []

@@ -24,6 +24,7 @@ def column(kind: pa.DataType) -> pa.Array:
     return array((VALUES[kind] * ROWS)[:ROWS], kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["arrow", "parquet", "pandas", "polars"])
 @pytest.mark.parametrize("role", ["public", "sensitive"])
 def test_what_can_have_a_role_is_published_and_verifies(role: str, how: str, tmp_path: Path) -> None:

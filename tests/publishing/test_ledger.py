@@ -93,6 +93,7 @@ def test_a_budget_holds_new_attributes(key: Path) -> None:
         publish(people(0, 300), key, attributes={"v": "third"}, budget=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "changes"),
     [
@@ -232,6 +233,7 @@ def test_without_a_key_there_is_none() -> None:
         publish(people(0, 10), None, id=None, drop=["w", "pid"], again=True)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_commands(key: Path, tmp_path: Path) -> None:
     """publish says what it wrote into the ledger, refuses with code 2, and ledger shows all of it."""
     csv.write_csv(people(0, 200), tmp_path / "people.csv")

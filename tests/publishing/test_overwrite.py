@@ -152,12 +152,14 @@ def signed(folder: Path) -> Path:
     return sign(folder, key)
 
 
+@pytest.mark.slow
 def test_signatures_go_with_the_release_that_is_replaced(tmp_path: Path) -> None:
     first = signed(tmp_path / "r").read_bytes()
     assert signed(tmp_path / "r").read_bytes() != first
     assert sorted(everything(tmp_path / "r")) == ["README.md", "data.parquet", "manifest.json", "signatures/r.sig"]
 
 
+@pytest.mark.slow
 def test_what_is_no_signature_of_the_release_is_kept(tmp_path: Path) -> None:
     signed(tmp_path / "other")
     path = signed(tmp_path / "r")

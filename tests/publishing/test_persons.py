@@ -45,6 +45,7 @@ def test_the_persons_factor_stands_before_the_rows_and_is_derived_again() -> Non
     assert "81" in str(release)
 
 
+@pytest.mark.slow
 def test_a_rewritten_number_of_rows_or_factor_is_found() -> None:
     release = scumble.publish(visits(), **HOW, person="pid", drop="visit")
     assert release.manifest.persons is not None
@@ -124,6 +125,7 @@ def test_missing_persons_count_as_one_and_are_not_capped() -> None:
         scumble.publish(table, **HOW, person="pid", rows_per_person=1)
 
 
+@pytest.mark.slow
 def test_a_question_that_nobody_answers_is_printed_as_one_everywhere(tmp_path: Path) -> None:
     table = visits().select(["place", "d"])
     release = scumble.publish(table, tmp_path / "r", **HOW)

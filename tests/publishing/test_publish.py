@@ -94,6 +94,7 @@ def test_types_that_came_in_go_out(tmp_path: Path) -> None:
     assert release.manifest.domains["born"].values.to_pylist() == domains["born"]
 
 
+@pytest.mark.slow
 def test_csv_with_quotes_newlines_umlauts_and_empty_fields(tmp_path: Path) -> None:
     lines = ['"na""me";age;ort;note', '"O\'Hara, ""Pat""";31;Zürich;"two\nlines"', "Åsa;;Genève;", "Li;45;Zürich;x"]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -169,6 +170,7 @@ def test_columns_without_missing_values_are_written_as_such(publish_simply: Publ
     assert release.table().column("ward").null_count == 500
 
 
+@pytest.mark.slow
 def test_large_tables_are_shuffled_across_buckets_and_spilled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With tiny buckets and memory the rows go through files, come out whole, and no neighbour pairs survive beyond chance."""
     monkeypatch.setattr("scumble.publishing.shuffle.BUCKET_ROWS", 1000)
@@ -427,6 +429,7 @@ def test_an_empty_table_and_a_broken_file(tmp_path: Path, publish_simply: Publis
     assert not (tmp_path / "r").exists()
 
 
+@pytest.mark.slow
 def test_a_csv_that_changes_its_mind_names_line_and_column(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n" + "1,x\n" * 30_000 + "oops,y\n")
     settings = {"sensitive": "b", "domains": {"b": ["x", "y"]}, "retain": 0.5}

@@ -47,6 +47,7 @@ def hospital_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_nothing_private_of_a_hospital_is_suggested_to_be_public(hospital_csv: Path) -> None:
     spec = read_spec(hospital_csv.with_suffix(".toml"))
     assert len(spec.columns) > 50
@@ -79,6 +80,7 @@ def test_the_same_table_under_names_that_say_nothing(hospital_csv: Path) -> None
     }
 
 
+@pytest.mark.slow
 def test_a_spec_is_refused_sentence_by_sentence_until_it_is_decided(hospital_csv: Path, tmp_path: Path) -> None:
     path = hospital_csv.with_suffix(".toml")
     spec = read_spec(path)
@@ -199,6 +201,7 @@ def test_a_name_with_a_star_is_a_name() -> None:
     assert roles.matching("?b", ["a*", "ab"]) == ["ab"]
 
 
+@pytest.mark.slow
 def test_transactions_name_their_columns() -> None:
     """Whose, of what, how much: naming them in the settings decides them, and nothing else."""
     rows = pa.table({"who": np.arange(400) // 8, "what": np.arange(400) % 8, "stars": [1, 2] * 200, "day": [1] * 400})
@@ -270,6 +273,7 @@ def test_a_stream_that_runs_once_is_not_spent_by_a_refusal(small: pa.Table) -> N
     assert scumble.publish(stream, public="sex", drop="notes_*", **HOW).manifest.rows == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["plan", "compare", "advise"])
 def test_rest_is_an_option_wherever_a_spec_is_read(command: str, tmp_path: Path) -> None:
     table = pa.table({"note": ["x", "y"] * 30, "sex": ["m", "f"] * 30, "d": ["a", "b", "b"] * 20})

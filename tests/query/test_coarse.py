@@ -3,7 +3,6 @@
 import datetime as dt
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 from naming import plan_openly, publish_openly
+from shell import scumble_command
 
 import scumble
 from scumble.spec.spec import Coarsen
@@ -71,6 +71,7 @@ RIGHT = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", RIGHT)
 def test_questions_at_boundaries_are_answered_as_the_table_would_and_without_a_note(
     where: str, release: scumble.Release, fine: scumble.Release
@@ -161,8 +162,7 @@ def test_a_plan_says_so_too(table: pa.Table, tmp_path: Path) -> None:
     assert "falls inside 40 to 49" in plan_openly(table, asked, retain=0.5, **HOW).answers[0][1].notes[0]
     pa.csv.write_csv(table.select(["age", "disease"]), tmp_path / "t.csv")
     (tmp_path / "t.toml").write_text(SPEC)
-    command = [sys.executable, "-m", "scumble", "plan", str(tmp_path / "t.toml"), asked]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = scumble_command("plan", tmp_path / "t.toml", asked)
     assert run.returncode == 0, run.stderr
     assert "note: age is published in steps of 10" in run.stdout
 

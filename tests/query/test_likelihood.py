@@ -54,6 +54,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(channel, min_size=1, max_size=3), st.integers(0, 10**6), st.integers(0, 5000))
 def test_the_estimate_is_a_table_of_the_same_total_and_certified(channels, seed, rows):
@@ -94,6 +95,7 @@ def test_a_general_optimiser_finds_nothing_better():
     assert log_likelihood(found.counts, y, channels) >= -rival.fun - 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(channel, st.integers(0, 10**6), st.integers(1, 5000))
 def test_the_closed_form_of_one_column_is_where_the_iteration_goes(one, seed, rows):
@@ -163,6 +165,7 @@ def test_eight_columns_reach_the_gap_where_acceleration_alone_does_not(retain, r
     assert rows * (g.max() - 1) == pytest.approx(found.gap, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_newton_and_squarem_agree():
     channels = [Channel(0.6, size=2)] * 5
     y = published(2, channels, 20_000, sparse=True)

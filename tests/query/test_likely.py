@@ -9,6 +9,7 @@ import scumble
 from scumble.core.errors import ParameterError, QueryError
 
 
+@pytest.mark.slow
 def test_estimates_are_possible_and_add_up(release: scumble.Release) -> None:
     """Counts of all states of three columns are not negative, add up to the rows, and their margins to the totals."""
     cells = release.query(

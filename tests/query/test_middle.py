@@ -54,6 +54,7 @@ def test_the_truth_lies_within_wherever_values_lie_in_their_steps(place: float |
     assert answer["n"].value[0] == answer["m"].value[0] == 3000
 
 
+@pytest.mark.slow
 def test_an_estimate_has_the_interval_of_its_coins_and_that_of_its_steps() -> None:
     """The same rows with the same coins, published as lower ends that nobody calls steps, and as upper ends."""
     sql = "SELECT sex, AVG(age) AS a, SUM(age) AS s, COUNT(*) AS n FROM release WHERE disease = 'b' GROUP BY sex ORDER BY sex"
@@ -68,6 +69,7 @@ def test_an_estimate_has_the_interval_of_its_coins_and_that_of_its_steps() -> No
     np.testing.assert_array_equal(told["n"].high, low["n"].high)
 
 
+@pytest.mark.slow
 def test_notes_say_what_was_taken_and_what_the_interval_covers() -> None:
     answer = published().query("SELECT AVG(Age) AS a, SUM(cost) FROM release")
     age, cost = answer.notes
@@ -89,6 +91,7 @@ def test_notes_say_what_was_taken_and_what_the_interval_covers() -> None:
     assert "interval" not in text.split("note:")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "slope"), [("2 * (age - 18)", 2), ("-age", -1), ("18 - age", -1), ("age / 10 + 1", 0.1), ("(age)", 1)]
 )
@@ -99,6 +102,7 @@ def test_lines_of_a_column_are_bounded_too(value: str, slope: float) -> None:
     assert e.high[0] - e.low[0] == pytest.approx(9 * abs(slope))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["age * age", "abs(age - 40)", "100 / (age + 1)", "age * cost"])
 def test_of_what_is_no_line_the_lower_ends_are_answered_and_that_is_said(value: str) -> None:
     sql = f"SELECT SUM({value}) AS s FROM release"
@@ -107,6 +111,7 @@ def test_of_what_is_no_line_the_lower_ends_are_answered_and_that_is_said(value: 
     assert "is of the lower ends" in " ".join(answer.notes)
 
 
+@pytest.mark.slow
 def test_lines_are_ordered_by_what_is_shown() -> None:
     """By lower ends the first group would come last: its many rows all lie in the lowest step."""
     table = pa.table({"age": [3] * 100 + [25] * 3, "sex": ["f"] * 100 + ["m"] * 3, "disease": ["a"] * 103})
@@ -125,6 +130,7 @@ def test_missing_values_are_left_out_and_nothing_is_the_sum_of_nobody() -> None:
     assert np.isnan([e.value[0], e.low[0], e.high[0]]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "method"), [("sps", "unbiased"), ("uniform", "likelihood"), ("partitioned", "unbiased")]
 )
@@ -166,6 +172,7 @@ def test_advice_foresees_the_error_of_a_sum_over_steps() -> None:
     assert found.foreseen[0].truth == pytest.approx(44.5 * 900, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bins", [None, 2])
 def test_numbers_that_were_put_together_are_taken_in_the_middle_too(bins: int | None) -> None:
     """sps merges ages that tell nothing of the disease and publishes the smallest: the average of these alone is far below the truth."""

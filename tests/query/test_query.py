@@ -111,6 +111,7 @@ def test_any_boolean_expression_equals_the_dense_computation(
     assert answer["v"].se[0] == pytest.approx(np.sqrt(max((v**2 - squares).sum(), 0)), abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "condition", ["smoker", "disease <> 'hiv' OR visits > 6", "(disease = 'flu' AND sex = 'F') OR visits < 3"]
 )
@@ -183,6 +184,7 @@ def test_no_published_row_at_all(release: scumble.Release) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_missing_values_follow_sql() -> None:
     """NULL is neither equal to nor different from a value, in perturbed and in public columns."""
     n = 2000

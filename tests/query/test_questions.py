@@ -112,6 +112,7 @@ def told(table: pa.Table, sql: str) -> list[tuple[Any, ...]]:
     return connection.sql(sql).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", QUESTIONS.values(), ids=QUESTIONS)
 def test_at_retention_1_each_is_answered_as_by_the_table(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
     answer = kept.query(sql, tables={"codes": CODES})
@@ -173,6 +174,7 @@ def of_form(patients: pa.Table) -> Callable[[str], scumble.Release]:
     return opened
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_answers_or_says_why_not(form: str, of_form: Callable[[str], scumble.Release]) -> None:

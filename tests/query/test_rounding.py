@@ -53,6 +53,7 @@ def release() -> scumble.Release:
     return publish_openly(salaries(), sensitive="salary", domains={"salary": GRID}, retain=0.999, seed=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_an_interval_holds_the_count_of_the_table_wherever_bounds_fall(
     release: scumble.Release, condition: str
@@ -83,6 +84,7 @@ def _rows(table: pa.Table, where: Any) -> set[int]:
     return set(chosen.column("row").to_pylist())
 
 
+@pytest.mark.slow
 def test_sums_and_averages_reach_as_far_as_values_may_lie_from_their_points() -> None:
     """All values lie 900 above their points, where the estimate alone is off by 900 a row."""
     points = np.tile(np.arange(10, 40) * 2000.0, 100)
@@ -99,6 +101,7 @@ def test_sums_and_averages_reach_as_far_as_values_may_lie_from_their_points() ->
         assert abs(answer["a"].value[place] - true[sex]["c2"]) > 500, "the points alone miss it"
 
 
+@pytest.mark.slow
 def test_groups_that_a_bound_makes_and_shares_and_medians_reach_too(release: scumble.Release) -> None:
     table = salaries()
     rich = "SELECT salary > 20500 AS rich, COUNT(*) AS n FROM release GROUP BY salary > 20500"
@@ -122,6 +125,7 @@ def test_the_slope_of_a_line(sql: str, slope: float) -> None:
     assert abs(_slope(parse_one(sql))) == slope
 
 
+@pytest.mark.slow
 def test_plan_prints_the_truth_of_the_table_and_not_of_rounded_numbers() -> None:
     table = salaries()
     sql = "SELECT sex, COUNT(*) AS n, AVG(salary) AS a FROM release WHERE salary > 20500 GROUP BY sex"

@@ -85,6 +85,7 @@ def check(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
     assert lines == [tuple(near(v) for v in line) for line in of_table(patients, sql)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", NAMES.values(), ids=NAMES)
 def test_names_mean_what_they_mean_in_sql(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
     check(sql, kept, patients)

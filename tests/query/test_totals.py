@@ -43,6 +43,7 @@ def told(table: pa.Table, sql: str) -> list[tuple[Any, ...]]:
     return connection.sql(sql).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", EQUAL.values(), ids=EQUAL)
 @pytest.mark.parametrize("where", ["", "WHERE disease <> 'cold' AND age > 10"], ids=["all", "some"])
 def test_at_retention_1_the_answer_is_that_of_the_table(
@@ -69,6 +70,7 @@ GROUPED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", GROUPED)
 def test_at_retention_1_lines_are_those_of_the_table(sql: str, kept: scumble.Release, patients: pa.Table) -> None:
     answer, truth = kept.query(sql), told(patients, sql)
@@ -77,6 +79,7 @@ def test_at_retention_1_lines_are_those_of_the_table(sql: str, kept: scumble.Rel
     ]
 
 
+@pytest.mark.slow
 def test_a_value_that_is_missing_is_not_counted() -> None:
     table = pa.table({"x": [1, 2, None, 4] * 50, "y": [None, "a", "b", "a"] * 50, "z": [1.5, None, 2.0, 4.0] * 50})
     with pytest.warns(UserWarning, match="nothing of"):

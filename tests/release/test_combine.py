@@ -21,6 +21,7 @@ Publish = Callable[..., scumble.Release]
 SQL = "SELECT sex, disease, COUNT(*) AS n, AVG(cost) AS c FROM release WHERE age > 20 GROUP BY sex, disease"
 
 
+@pytest.mark.slow
 def test_stacked_releases_answer_like_one(publish_simply: Publish, patients: pa.Table, tmp_path: Path) -> None:
     """Sums of weights add up, so counts and variances of the parts are those of the whole."""
     one = publish_simply(table=patients.slice(0, 1200), out=tmp_path / "a", seed=1)
@@ -128,6 +129,7 @@ def test_a_joined_manifest_cannot_claim_less(patients: pa.Table, tmp_path: Path)
     assert not both.doubts
 
 
+@pytest.mark.slow
 def test_commands_show_the_whole(patients: pa.Table, tmp_path: Path) -> None:
     one, two = (str(path) for path in two_of_epsilon_one(patients, tmp_path))
     run = CliRunner()

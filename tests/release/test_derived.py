@@ -130,6 +130,7 @@ OPTIONAL = {"swapped", "identity"}
 """Mechanisms whose guarantees were all asked for: a release may claim none."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in EVERY if name not in OPTIONAL])
 def test_guarantees_that_follow_cannot_be_left_out(name: str, made: Publish) -> None:
     found = failed(dropped(made(name))).keys() - {"README.md"}
@@ -197,6 +198,7 @@ def sealed(release: Release, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_commands_print_what_follows_and_say_that_something_else_is_claimed(made: Publish, tmp_path: Path) -> None:
     release = made("uniform")
     records = [g.model_copy(update={"statement": "epsilon = 0.0001"}) for g in release.manifest.guarantees]
@@ -214,6 +216,7 @@ def test_commands_print_what_follows_and_say_that_something_else_is_claimed(made
     assert run.invoke(app, ["audit", str(folder)]).exit_code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.real_coins
 def test_a_release_from_a_seed_is_never_sound(made: Publish, tmp_path: Path) -> None:
     release = made("uniform")

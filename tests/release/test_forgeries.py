@@ -250,6 +250,7 @@ def test_the_bound_on_a_belief_holds_for_a_sound_table_and_nearly_reaches_it() -
     assert (tries.max(axis=1) > 0.9 * true.max()).mean() > 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "code", "said"),
     [
@@ -377,6 +378,7 @@ def test_fresh_coins_that_are_called_keyed_fail(name: str, copied: Callable[[str
     assert "no commitment for 'disease'" in failed(folder)["coins"]
 
 
+@pytest.mark.slow
 def test_that_coins_are_keyed_is_the_publishers_word(releases: Callable[[str], Path], tmp_path: Path) -> None:
     (tmp_path / "key").write_text("9a" * 32)
     table = pa.table({"pid": range(500), "disease": [DISEASES[i % 5] for i in range(500)]})

@@ -1,8 +1,6 @@
 """A manifest that tries to break its reader: every one is refused in one sentence, before anything of it is used."""
 
 import os
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +11,7 @@ import pyarrow as pa
 import pytest
 from forged import Document, rewritten
 from naming import publish_openly
+from shell import scumble_command
 from typer.testing import CliRunner
 
 import scumble
@@ -159,17 +158,10 @@ def test_what_is_not_understood_is_exit_2_and_what_is_contradicted_is_exit_1(fol
         (folder / NAME).write_text(sound, encoding="utf-8")
         rewritten(folder, change)
         codes = [
-            _code(["verify", str(folder)]),
-            _code(["query", str(folder), "SELECT ill, COUNT(*) AS n FROM release GROUP BY ill"]),
+            scumble_command("verify", folder).returncode,
+            scumble_command("query", folder, "SELECT ill, COUNT(*) AS n FROM release GROUP BY ill").returncode,
         ]
         assert codes == [verified, 2]
-
-
-def _code(arguments: list[str]) -> int:
-    """The exit code of a command, as a shell gets it."""
-    run = subprocess.run([sys.executable, "-m", "scumble", *arguments], capture_output=True, text=True)
-    assert "Traceback" not in run.stderr
-    return run.returncode
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a": ' + "9" * 5000 + "}", '{"a": "\\ud800"}', "\xff"])

@@ -23,6 +23,7 @@ def answer(release: scumble.Release) -> list[dict[str, object]]:
     return release.query(ASKED).to_list()
 
 
+@pytest.mark.slow
 @by_handle
 @pytest.mark.parametrize("asked_before", [True, False])
 def test_a_release_that_is_replaced_goes_on_answering_for_itself(
@@ -46,6 +47,7 @@ def by_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handles, "DOOR", Path("/nowhere"))
 
 
+@pytest.mark.slow
 def test_without_handles_a_release_that_is_replaced_is_refused(
     by_names: None, publish_simply: Publish, tmp_path: Path
 ) -> None:
@@ -75,6 +77,7 @@ def test_a_file_that_is_written_into_is_refused(
         answer(opened)
 
 
+@pytest.mark.slow
 @by_handle
 def test_handles_are_closed_with_the_release(publish_simply: Publish, tmp_path: Path) -> None:
     publish_simply(out=tmp_path / "r")

@@ -31,6 +31,7 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_columns_with_hostile_names_are_published_asked_and_verified(mechanism: str) -> None:
     release = published(mechanism)
@@ -40,6 +41,7 @@ def test_columns_with_hostile_names_are_published_asked_and_verified(mechanism: 
     assert {check.name for check in verify(release) if not check.passed} <= {"randomness"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["copies", "weight"])
 def test_what_a_manifest_calls_its_own_columns_reaches_no_statement_unquoted(tmp_path: Path, role: str) -> None:
     out = published("sps", tmp_path / "sps", settings={"duplicates": role == "copies"}).path

@@ -95,6 +95,7 @@ def test_a_mechanism_that_this_software_does_not_know_is_refused(copy: Path) -> 
         scumble.open(copy)
 
 
+@pytest.mark.slow
 def test_a_column_that_was_not_perturbed_is_found(publish_simply: Publish, patients: pa.Table, tmp_path: Path) -> None:
     """The manifest says p = 0.2; the data is the raw column, whose rare value is far rarer than replacement makes it."""
     release = publish_simply(out=tmp_path / "r", retain=0.2)

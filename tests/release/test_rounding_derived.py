@@ -53,6 +53,7 @@ def said(**fields: Any) -> Callable[[dict[str, Any]], object]:
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", HOW)
 def test_a_dropped_rounding_is_found(tmp_path: Path, mechanism: str) -> None:
     """With digest, hashes and README in order. The sound release says how far numbers were moved."""
@@ -76,6 +77,7 @@ def test_a_smaller_rounding_of_counted_numbers_is_found(tmp_path: Path) -> None:
     assert not rounding(tmp_path / "r").passed
 
 
+@pytest.mark.slow
 def test_that_all_numbers_were_points_is_the_publishers_word(tmp_path: Path) -> None:
     for mechanism in HOW:
         check = rounding(published(None, mechanism, on_grid=True))

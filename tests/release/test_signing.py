@@ -58,6 +58,7 @@ def test_a_key_is_for_its_owner_alone_and_is_never_replaced(key: Path) -> None:
         new_key(key)
 
 
+@pytest.mark.slow
 def test_a_signed_release_verifies_by_the_key_of_its_signer(folder: Path, key: Path) -> None:
     path = scumble.sign(folder, key, name="D. P. Officer")
     assert path == folder / "signatures" / "D-P-Officer.sig"
@@ -68,6 +69,7 @@ def test_a_signed_release_verifies_by_the_key_of_its_signer(folder: Path, key: P
     assert "'D. P. Officer' signed at" in said[0]
 
 
+@pytest.mark.slow
 def test_a_release_that_nobody_or_somebody_else_signed_fails(folder: Path, key: Path, tmp_path: Path) -> None:
     other = new_key(tmp_path / "other.key")
     assert "no signature" in failed(folder, public(key))["signed by"]
@@ -165,6 +167,7 @@ def test_nobody_signs_over_another_or_by_a_name_that_terminals_obey(folder: Path
         scumble.sign(folder, key, name="a\x1b[31m")
 
 
+@pytest.mark.slow
 def test_the_report_shows_who_signed(folder: Path, key: Path, tmp_path: Path) -> None:
     scumble.sign(folder, key, name="D. P. <b>Officer")
     text = scumble.report(folder, tmp_path / "report.html").read_text()

@@ -82,6 +82,7 @@ def publishes(module: str) -> bool:
     return room == "publishing" or (room == "mechanisms" and inside[1:] in (["plan"], ["publish"]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_opening_asking_showing_and_verifying_loads_nothing_that_publishes(readings: dict[str, Reading]) -> None:
     """Nor an algorithm: the promise of a mechanism is derived in a module of its own, which is loaded."""
@@ -95,6 +96,7 @@ ALGORITHMS = ("own_values", "counted_plans", "fine_grain_channel", "retention_pr
 """Ends of the names of modules that plan, beside the folders of mechanisms and inside them."""
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_asking_loads_scipy_only_where_the_promise_needs_it(readings: dict[str, Reading]) -> None:
     """Loading it takes longer than an answer does."""

@@ -116,6 +116,7 @@ def test_a_kept_release_answers_as_it_did(name: str, releases: dict[str, scumble
             assert not list(differences(found, kept)), kept["sql"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_kept_release_verifies(name: str, releases: dict[str, scumble.Release]) -> None:
     found = checked(releases[name])

@@ -8,15 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 from naming import publish_openly
 from reporting.reported import made
+from shell import scumble_command
 
 from scumble.reporting import page
 from scumble.reporting import report as write_report
 
 pytestmark = pytest.mark.slow
-
-
-def report(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "scumble", "report", *map(str, words)], capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -29,15 +26,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_command_writes_both_editions(folder: Path) -> None:
-    done = report(folder / "a.release", "-o", folder / "out.html")
+    done = scumble_command("report", folder / "a.release", "-o", folder / "out.html")
     assert (done.returncode, "external edition" in done.stdout) == (0, True)
-    done = report(folder / "a.release", "--raw", folder / "raw.parquet", "-o", folder / "in.html")
+    done = scumble_command("report", folder / "a.release", "--raw", folder / "raw.parquet", "-o", folder / "in.html")
     assert (done.returncode, "not for publication" in done.stdout) == (0, True)
     assert "Truth" in (folder / "in.html").read_text()
 
 
 def test_the_external_edition_refuses_the_raw_table_in_one_line(folder: Path) -> None:
-    done = report(folder / "a.release", "--external", "--raw", folder / "raw.parquet", "-o", folder / "no.html")
+    done = scumble_command(
+        "report", folder / "a.release", "--external", "--raw", folder / "raw.parquet", "-o", folder / "no.html"
+    )
     assert done.returncode == 2
     assert done.stderr.startswith("scumble: the external edition is made from the release alone")
     assert len(done.stderr.splitlines()) == 1

@@ -58,6 +58,7 @@ def counts(release: scumble.Release) -> list[Any]:
     return [line["n"] for line in release.query("SELECT town, COUNT(*) AS n FROM release GROUP BY town ORDER BY town")]
 
 
+@pytest.mark.slow
 def test_a_table_of_postgresql_is_published(server: str, tmp_path: Path) -> None:
     release = scumble.publish(of_postgres(server, "table=people"), tmp_path / "r", **HOW)
     assert counts(release) == [150, 150]
@@ -65,11 +66,13 @@ def test_a_table_of_postgresql_is_published(server: str, tmp_path: Path) -> None
     assert server.split("@")[-1] not in (tmp_path / "r" / "manifest.json").read_text()
 
 
+@pytest.mark.slow
 def test_a_query_of_postgresql_is_a_table(server: str) -> None:
     source = read(of_postgres(server, "query=SELECT%20town,%20id%20FROM%20people%20WHERE%20id%20%3C%2010;"))
     assert pa.Table.from_batches(list(source.batches(["town"]))).num_rows == 10
 
 
+@pytest.mark.slow
 def test_kinds_of_postgresql_become_plain_ones(server: str) -> None:
     source = read(of_postgres(server, "table=public.kinds"))
     assert dict(zip(source.schema.names, map(str, source.schema.types), strict=True)) == {
@@ -84,6 +87,7 @@ def test_kinds_of_postgresql_become_plain_ones(server: str) -> None:
     assert set(second.values()) == {None}
 
 
+@pytest.mark.slow
 def test_two_readings_of_postgresql_see_one_snapshot(server: str) -> None:
     import adbc_driver_postgresql.dbapi as driver
 
@@ -102,6 +106,7 @@ def test_two_readings_of_postgresql_see_one_snapshot(server: str) -> None:
             connection.commit()
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_cut_leaves_nothing(server: str, tmp_path: Path) -> None:
     """The server ends our session between two readings."""
     import adbc_driver_postgresql.dbapi as driver
@@ -158,6 +163,7 @@ def test_a_column_of_sqlite_has_the_type_it_was_declared_with(file: str) -> None
     assert pa.Table.from_batches(list(words.batches(["n"]))).column("n").to_pylist() == ["1", "two"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", ["7", "7.5"])
 def test_a_type_that_sqlite_does_not_declare_follows_no_row_where_none_may_show(last: str, tmp_path: Path) -> None:
     """A computed column is text for noisy counts, whatever its values are; a fraction in one row changes nothing else."""

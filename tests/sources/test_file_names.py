@@ -69,6 +69,7 @@ def test_a_release_answers_from_its_own_folder(tmp_path: Path, mechanism: str) -
     assert list(audit(release, table)) == list(audit(plain, people(1, "Bonn")))
 
 
+@pytest.mark.slow
 def test_a_forecast_is_of_the_table_that_was_named(tmp_path: Path) -> None:
     sql = "SELECT COUNT(*) AS n FROM release WHERE town = 'Bonn'"
     written(people(2, "Rome"), tmp_path / "survey1.csv")
