@@ -40,7 +40,7 @@ ORDER = """
     mechanisms.*
     truth
     auditing evaluate learn
-    reporting
+    reporting collect
     api
     cli
     __main__

@@ -13,6 +13,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from scumble.api import init, ledger, open, plan, publish
     from scumble.auditing import audit
+    from scumble.collect.answers import perturb
+    from scumble.collect.client import Client
     from scumble.core.channel import Channel
     from scumble.core.design import Design
     from scumble.core.errors import ScumbleError
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Channel": "scumble.core.channel",
+    "Client": "scumble.collect",
     "Design": "scumble.core.design",
     "Estimates": "scumble.query.estimates",
     "Release": "scumble.release.release",
@@ -34,6 +37,7 @@ _HOMES = {
     "init": "scumble.api",
     "ledger": "scumble.api",
     "open": "scumble.api",
+    "perturb": "scumble.collect",
     "plan": "scumble.api",
     "publish": "scumble.api",
     "report": "scumble.reporting",
@@ -42,11 +46,12 @@ _HOMES = {
 }
 _ROOMS = {
     room: f"scumble.{room}"
-    for room in ("auditing", "errors", "evaluate", "learn", "mechanisms", "privacy", "reporting")
+    for room in ("auditing", "collect", "errors", "evaluate", "learn", "mechanisms", "privacy", "reporting")
 }
 
 __all__ = [
     "Channel",
+    "Client",
     "Design",
     "Estimates",
     "Release",
@@ -57,6 +62,7 @@ __all__ = [
     "init",
     "ledger",
     "open",
+    "perturb",
     "plan",
     "publish",
     "report",

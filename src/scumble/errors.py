@@ -13,6 +13,7 @@ from scumble.core.errors import (
     ReleaseError,
     SchemaError,
     ScumbleError,
+    SurveyError,
     TableError,
     UndecidedColumns,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "ReleaseError",
     "SchemaError",
     "ScumbleError",
+    "SurveyError",
     "TableError",
     "UndecidedColumns",
 ]

@@ -10,7 +10,22 @@ from typing import Annotated, Any
 import typer
 
 from scumble import __version__
-from scumble.cli import advise, audit, compare, demo, init, ledger, plan, publish, query, report, show, sign, verify
+from scumble.cli import (
+    advise,
+    audit,
+    collect,
+    compare,
+    demo,
+    init,
+    ledger,
+    plan,
+    publish,
+    query,
+    report,
+    show,
+    sign,
+    verify,
+)
 from scumble.core.errors import InputError, UndecidedColumns
 
 app = typer.Typer(
@@ -35,12 +50,17 @@ IN_SHORT = {
     compare: "What each mechanism costs at the same privacy.",
     advise: "Find the spec for the accuracy that you need.",
     report: "Write the page to be read and signed.",
+    collect: "Have people perturb their own answers, and serve it.",
     demo: "Publish a made-up hospital, with the truth beside it.",
 }
 """A line for each command, in the order of the first screen, where a terminal of 80 columns has room for it."""
 
 for module, line in IN_SHORT.items():
-    app.command(name=module.__name__.rsplit(".", 1)[-1], short_help=line)(module.command)
+    name = module.__name__.rsplit(".", 1)[-1]
+    if hasattr(module, "app"):
+        app.add_typer(module.app, name=name, short_help=line)
+    else:
+        app.command(name=name, short_help=line)(module.command)
 
 
 WRONG_USE: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -86,4 +106,4 @@ def run() -> int:
 def _whose(error: Any) -> str:
     """The command that was used wrongly, as it is called."""
     used = getattr(error, "ctx", None)
-    return f"scumble {used.info_name}" if used is not None and used.parent is not None else "scumble"
+    return str(used.command_path) if used is not None and used.parent is not None else "scumble"

@@ -90,6 +90,11 @@ def _runs(same: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
         yield first, last + 1
 
 
+def fresh_bytes(count: int) -> bytes:
+    """Bytes of the operating system's own, for keys, ids and codes that nobody is to guess."""
+    return os.urandom(count)
+
+
 class Entropy:
     """A source of independent streams, from the operating system or (for tests only) from a seed."""
 

@@ -7,6 +7,7 @@ ScumbleError
 │   │   ├── NotOnGrid     numbers that are none, counted
 │   │   └── UndecidedColumns  columns without a role, a line for each
 │   ├── TableError        a table that cannot be read
+│   ├── SurveyError       a survey that is none, or a server that cannot be asked or started like this
 │   ├── LedgerError       what was published before does not allow it, or a ledger that cannot be read
 │   ├── ReleaseError      a folder that is not a release, or cannot be asked
 │   │   └── ChangedRelease  a release that is no longer the one that was written
@@ -64,6 +65,10 @@ class UndecidedColumns(SchemaError):  # noqa: N818  what they are
 
 class TableError(InputError):
     """A table that cannot be read."""
+
+
+class SurveyError(InputError):
+    """A survey that is none, or a server that cannot be asked or started like this."""
 
 
 class LedgerError(InputError):

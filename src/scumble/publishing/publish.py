@@ -7,7 +7,7 @@ The release is written into a folder aside and renamed at the end: it is whole o
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
 from scumble.release.persons import PersonsRecord, under_persons
 from scumble.release.readme import readme
-from scumble.release.records import ColumnRecord, Randomness, StreamRecord
+from scumble.release.records import SEED, SYSTEM, ColumnRecord, Randomness, StreamRecord
 from scumble.release.replace import demand_free, former_files
 from scumble.release.rounding import rounding_of
 from scumble.release.terms import compared, records_of, terms_of, under_key
@@ -212,7 +212,4 @@ def _randomness(coin_source: CoinSource, keyed: dict[str, KeyedCoins]) -> Random
         for name, coins in keyed.items()
     ]
     secure = coin_source.entropy.secure
-    source: Literal["operating system, AES-256-CTR", "seeded: INSECURE, for tests only"] = (
-        "operating system, AES-256-CTR" if secure else "seeded: INSECURE, for tests only"
-    )
-    return Randomness(source=source, secure=secure, keyed=bool(streams), streams=streams or None)
+    return Randomness(source=SYSTEM if secure else SEED, secure=secure, keyed=bool(streams), streams=streams or None)

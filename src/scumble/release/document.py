@@ -27,6 +27,13 @@ class Unreadable(ValueError):  # noqa: N818  what it is
 def read_document(path: Path) -> tuple[Any, bytes]:
     """The document of a file, and its bytes; OSError and ValueError where there is none."""
     written = _bytes(path)
+    return document_of(written), written
+
+
+def document_of(written: bytes) -> Any:
+    """The document of a text; ValueError where it is none."""
+    if len(written) > LARGEST:
+        raise Unreadable
     if written.count(b",") > MOST_PARTS or written.count(b"[") + written.count(b"{") > MOST_LISTS:
         raise Unreadable
     try:
@@ -35,7 +42,7 @@ def read_document(path: Path) -> tuple[Any, bytes]:
         raise Unreadable from None
     if _deeper(document, DEEPEST):
         raise Unreadable
-    return document, written
+    return document
 
 
 def _bytes(path: Path) -> bytes:

@@ -88,7 +88,7 @@ class Manifest(Model):
     @property
     def written(self) -> FileVersion:
         """The version and the digest of the file."""
-        return self._written or FileVersion(version=self.version, digest=_digest(self._document()))
+        return self._written or FileVersion(version=self.version, digest=digest_of(self._document()))
 
     @property
     def coded(self) -> bool:
@@ -172,7 +172,7 @@ class Manifest(Model):
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a release, checked against its own digest."""
     document = _read(folder)
-    version, digest = document.get("version"), _digest(document)
+    version, digest = document.get("version"), digest_of(document)
     if not is_known(document.get("mechanism")):  # another law holds for its rows, ours would be wrong
         raise _unknown("mechanism", document.get("mechanism"))
     if version == VERSION:
@@ -315,8 +315,9 @@ def short(value: Any) -> str:
 
 
 def _text(document: dict[str, Any]) -> str:
-    return json.dumps({**document, "digest": _digest(document)}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps({**document, "digest": digest_of(document)}, indent=1, ensure_ascii=False) + "\n"
 
 
-def _digest(document: dict[str, Any]) -> str:
+def digest_of(document: dict[str, Any]) -> str:
+    """SHA-256 of a document, as JSON with sorted keys."""
     return hashlib.sha256(json.dumps(document, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

@@ -330,10 +330,20 @@ class StreamRecord(Model):
     commitment: str = Field(pattern="^[0-9a-f]{32}$")
 
 
+Origin = Literal[
+    "operating system, AES-256-CTR",
+    "seeded: INSECURE, for tests only",
+    "the respondents' own devices, before they sent",
+]
+SYSTEM: Origin = "operating system, AES-256-CTR"
+SEED: Origin = "seeded: INSECURE, for tests only"
+DEVICES: Origin = "the respondents' own devices, before they sent"
+
+
 class Randomness(Model):
     """Where the coins came from. The seed or key is never here."""
 
-    source: Literal["operating system, AES-256-CTR", "seeded: INSECURE, for tests only"]
+    source: Origin
     secure: bool
     keyed: bool = Field(False, description="the coins of a record are a keyed function of its id and value")
     streams: list[StreamRecord] | None = None

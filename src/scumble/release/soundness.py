@@ -2,6 +2,7 @@
 
 from scumble.release.gate import AGAIN
 from scumble.release.manifest import Manifest
+from scumble.release.records import SEED
 
 SEEDED = (
     "the coins were drawn from a seed, for tests: whoever has or guesses it undoes the perturbation, and no guarantee holds; "
@@ -12,7 +13,7 @@ SEEDED = (
 def coins_problem(manifest: Manifest) -> str:
     """What is wrong with the coins, by the manifest's own word; nothing where it says that they were secret."""
     randomness = manifest.randomness
-    if randomness.secure != (randomness.source == "operating system, AES-256-CTR"):
+    if randomness.secure != (randomness.source != SEED):
         return f"the manifest contradicts itself: coins from {randomness.source!r} are called {'secure' if randomness.secure else 'insecure'}"
     return _keyed_problem(manifest) or ("" if randomness.secure else SEEDED)
 
