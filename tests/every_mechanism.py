@@ -16,6 +16,7 @@ TWO: dict[str, Any] = {
 HOW: dict[str, dict[str, Any]] = {
     "uniform": {**ONE, "rho1": 0.1, "rho2": 0.5},
     "design": {**ONE, "gamma": 1.2},
+    "shaped": {**ONE, "rho2": 0.6, "gamma": 9},
     "identity": {**ONE, "retain": 0.4},
     "swapped": {**ONE, "retain": 0.4},
     "fine_grain": {**ONE, "rho1": 0.4, "rho2": 0.7},

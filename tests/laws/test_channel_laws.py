@@ -11,6 +11,7 @@ from scumble.core.coins import BaseCoins, Coins, spread
 from scumble.core.design import Design
 from scumble.core.design_coins import DesignCoins
 from scumble.core.difference_set import one_place, singer
+from scumble.mechanisms.shaped_channel import shape
 from scumble.release.records import ChannelRecord, record_of
 from scumble.release.release import Release
 
@@ -24,6 +25,8 @@ KINDS: dict[str, BaseChannel] = {
     "of a factor": Channel.from_gamma(7, 3),
     "of an epsilon": Channel.from_epsilon(2, 0.1),
     "of a pair": Channel.from_rho(9, "1/13", "1/6"),
+    "shaped": shape([40, 30, 20, 10, 0], "1/2", gamma=9),
+    "shaped, a retention each": shape([40, 30, 20, 10, 1], "1/2", 9, objective="error", weights=[1, 2, 4, 16, 1600]),
     "a design that is full": Design(7, 2, singer(2, 3)),
     "a design with room": Design(46, 2.06),
     "a design of a power": Design(40, 5),
@@ -112,6 +115,10 @@ COINS: dict[str, BaseCoins] = {
     "one threshold": Coins(5, 8, np.array([56], np.uint64)),
     "a threshold for each value": Coins(3, 8, np.array([1, 100, 253], np.uint64)),
     "nothing is kept": Coins(4, 8, np.array([0], np.uint64)),
+    "given lots": Coins(3, 8, np.array([16], np.uint64), lots=np.array([200, 30, 10], np.uint64)),
+    "given lots, a threshold for each value": Coins(
+        3, 8, np.array([16, 106, 241], np.uint64), lots=np.array([9, 4, 2], np.uint64)
+    ),
     "a design without a remainder": DesignCoins(5, singer(2, 3), 8, 52, 25),
     "a design of one place": DesignCoins(4, one_place(4), 8, 64 + 33, 53),
 }

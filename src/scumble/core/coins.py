@@ -10,6 +10,12 @@ There is no remainder, hence no bias: each of the 2^bits words belongs to one ou
 applied channel, T_i / 2^bits and 1/m, are what the manifest carries. At most 1 - m / 2^bits is retained, so that nobody's
 value is published for certain. Only for a value that is never retained (T_i = 0) may 2^bits leave a remainder; words in
 it are drawn again.
+
+Replacements need not be alike. With w_j lots of value j, W of them in all in the place of m, 2^bits - T_i is a multiple of W,
+
+    word >= T_i    replaces it by the value that has lot (word - T_i) // ((2^bits - T_i) / W)         probability w_j / W each
+
+and one lot for each value is the rule above (shaped_coins.py makes such coins).
 """
 
 from abc import ABC, abstractmethod
@@ -25,6 +31,8 @@ from scumble.core.channel_base import BaseChannel, Vector
 from scumble.core.domain import Codes
 from scumble.core.entropy import PIECE, Stream
 from scumble.core.errors import InternalError
+from scumble.core.lots import Holders
+from scumble.core.once import once
 
 Words = npt.NDArray[np.unsignedinteger]
 
@@ -50,6 +58,11 @@ class BaseCoins(ABC):
     """Whether replacements follow the column's own distribution."""
     codes: int | None = None
     """How many codes there are, where codes are published and not values."""
+
+    @property
+    def shaped(self) -> bool:
+        """Whether some values are likelier replacements than others, by given numbers."""
+        return False
 
     @property
     @abstractmethod
@@ -122,6 +135,18 @@ class Coins(BaseCoins):
     """How many values the domain has, where these coins are for some of them."""
     own: bool = False
     """Whether replacements follow the column's own distribution; they are then drawn by what knows it."""
+    lots: npt.NDArray[np.uint64] | None = None
+    """How many lots each value has as a replacement, where not one each."""
+
+    @property
+    def shaped(self) -> bool:
+        """Whether values have lots."""
+        return self.lots is not None
+
+    @property
+    def parts(self) -> int:
+        """W: all lots together."""
+        return self.size if self.lots is None else int(self.lots.sum())
 
     @property
     def retention(self) -> float:
@@ -131,22 +156,30 @@ class Coins(BaseCoins):
 
     @property
     def amplification(self) -> Fraction:
-        """gamma of these coins, in whole numbers: max_j (m T_j + 2^bits - T_j) / (2^bits - M_j), with M_j the largest of the other thresholds.
+        """gamma of these coins, in whole numbers: the largest of `rises`.
 
         >>> Coins(3, 4, np.array([4], np.uint64)).amplification
         Fraction(2, 1)
         """
+        return max(self.rises())
+
+    def rises(self) -> list[Fraction]:
+        """How much the odds of each value rise at most: (W T_j + w_j (2^bits - T_j)) / (w_j (2^bits - M_j)), with M_j the largest of the other thresholds.
+
+        One number where all values are alike; where they differ in their thresholds alone, those of the two largest.
+        """
         if self.own:
             raise InternalError("replacements that follow the data have no bound on the odds")
         if self.size == 1:
-            return Fraction(1)
-        whole, thresholds = 1 << self.bits, sorted((int(t) for t in self.thresholds), reverse=True)
-        first, second = thresholds[0], thresholds[1 if len(thresholds) > 1 else 0]
-
-        def ratio(kept: int, other: int) -> Fraction:
-            return Fraction(self.size * kept + whole - kept, whole - other)
-
-        return max(ratio(first, second), ratio(second, first))
+            return [Fraction(1)]
+        whole, kept = 1 << self.bits, [int(t) for t in self.thresholds]
+        first, second = sorted(kept, reverse=True)[:2] if len(kept) > 1 else kept * 2
+        if self.lots is None:
+            pairs = [(t, 1, second if t == first else first) for t in (first, second)]
+        else:
+            every = kept if len(kept) > 1 else kept * self.size
+            pairs = [(t, int(w), second if t == first else first) for t, w in zip(every, self.lots, strict=True)]
+        return [Fraction(self.parts * t + w * (whole - t), w * (whole - other)) for t, w, other in pairs]
 
     @classmethod
     def of(cls, channel: Channel) -> "Coins":
@@ -156,10 +189,10 @@ class Coins(BaseCoins):
         True
         """
         if channel.replace.strides != (0,):
-            raise InternalError("coins are made for channels with uniform replacement")
+            raise InternalError("these coins are made for channels with uniform replacement")
         bits = word_bits(channel.size)
         retained = channel.retention[:1] if channel.constant else channel.retention
-        return cls(channel.size, bits, np.array([_threshold(p, channel.size, bits) for p in retained], np.uint64))
+        return cls(channel.size, bits, np.array([threshold(p, channel.size, bits) for p in retained], np.uint64))
 
     def channel(self) -> Channel:
         """The channel that is applied, exactly."""
@@ -168,9 +201,9 @@ class Coins(BaseCoins):
                 "a channel that draws from the column's own distribution is known from its release only"
             )
         retain = self.thresholds / 2.0**self.bits
-        return spread(
-            Channel(retain[0] if len(retain) == 1 else retain, size=self.size), self.members, self.domain_size
-        )
+        drawn = None if self.lots is None else self.lots / float(self.parts)
+        channel = Channel(retain[0] if len(retain) == 1 else retain, drawn, size=self.size)
+        return spread(channel, self.members, self.domain_size)
 
     def among(self, members: npt.NDArray[np.intp], domain_size: int) -> "Coins":
         """The same coins, for these values of a larger domain."""
@@ -183,8 +216,9 @@ class Coins(BaseCoins):
 
     @property
     def spelling(self) -> tuple[str, ...]:
-        """Bits and thresholds."""
-        return str(self.bits), str(self.thresholds.tolist())
+        """Bits and thresholds, and lots where values differ in them."""
+        lots = () if self.lots is None else (str(self.lots.tolist()),)
+        return str(self.bits), str(self.thresholds.tolist()), *lots
 
     def code_type(self, codes: Codes) -> np.dtype[np.unsignedinteger]:
         """A code is a value."""
@@ -193,17 +227,24 @@ class Coins(BaseCoins):
     def decide(self, codes: Codes, words: Words) -> tuple[Codes, npt.NDArray[np.bool_]]:
         """Kept below the threshold, else replaced by one of the values."""
         thresholds = self.thresholds.astype(words.dtype)
-        shares = ((np.uint64(1 << self.bits) - self.thresholds) // np.uint64(self.size)).astype(words.dtype)
+        shares = ((np.uint64(1 << self.bits) - self.thresholds) // np.uint64(self.parts)).astype(words.dtype)
         if len(thresholds) == 1:
             threshold, share = thresholds[0], shares[0]
         else:
             threshold, share = thresholds[codes], shares[codes]
         keep = words < threshold
-        drawn = (words - threshold) // share  # garbage where the value is kept, in wrapping integers
-        out = drawn.astype(codes.dtype)
+        drawn = words - threshold if (shares == 1).all() else (words - threshold) // share
+        # garbage where the value is kept, in wrapping integers
+        out = drawn.astype(codes.dtype) if self.lots is None else self._holders.of(drawn).astype(codes.dtype)
         out += (codes - out) * keep  # selecting by arithmetic is several times faster than a masked copy
-        undecided = (drawn >= self.size) & ~keep if (thresholds == 0).any() else ALL_DECIDED
+        undecided = (drawn >= self.parts) & ~keep if (thresholds == 0).any() else ALL_DECIDED
         return out, undecided
+
+    @once
+    def _holders(self) -> Holders:
+        """Whose each lot is."""
+        assert self.lots is not None
+        return Holders(self.lots)
 
 
 ALL_DECIDED = np.zeros(1, dtype=np.bool_)
@@ -236,7 +277,8 @@ def own_threshold(retain: float, size: int) -> Coins:
     return Coins(size, SHORT, np.array([min(int(Fraction(retain) * 2**SHORT), 2**SHORT - 1)], np.uint64), own=True)
 
 
-def _threshold(retain: float, size: int, bits: int) -> int:
+def threshold(retain: float, size: int, bits: int) -> int:
+    """The largest threshold of at most a retention, of which what is left of all words is a multiple of so many lots."""
     whole = 1 << bits
     asked = int(Fraction(float(retain)) * whole)
     share = max(1, -((asked - whole) // size))

@@ -157,6 +157,12 @@ class Setter:
         rho1 = {} if self.attacker.rho1 is None or self._all_protected else {"rho1": self.attacker.rho1}
         return self._with(mechanism, {**rho1, "rho2": level}, settings)
 
+    def by_shape(self, mechanism: str, level: float, gamma: float, settings: dict[str, Any] | None = None) -> Spec:
+        """rho2 is the level, and odds of anything change by gamma at most; by the spec's own gamma, where it has one beside rho2."""
+        own = self.spec.privacy.gamma if self.spec.privacy.rho2 is not None else None
+        spec = self.by_posterior(mechanism, level, settings)
+        return spec.model_copy(update={"privacy": spec.privacy.model_copy(update={"gamma": own or gamma})})
+
     @property
     def _all_protected(self) -> bool:
         return all(self.attacker.protected(name).all() for name in self.attacker.columns)

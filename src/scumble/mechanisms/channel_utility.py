@@ -109,6 +109,13 @@ class ErrorOf:
         inner = 2 * (k.sum() * pull - self.workload.product(k))
         return np.asarray(-(g**2) * (outer + (r / (r @ g)) * (inner - s @ inner)))
 
+    def gradient_of_replacement(self, p: Vector) -> Vector:
+        """d value / d r, where all retentions are above 0."""
+        k, residual, pull = self._parts(p)
+        g, r = 1 / p, self.replace
+        inner = 2 * (k.sum() * pull - self.workload.product(k))
+        return np.asarray((self.counts @ (1 - p)) * g**2 * residual + g * (inner - (r * g / (r @ g)) @ inner) / (r @ g))
+
     def _limit(self, p: Vector, z: int) -> float:
         """The value as p_z goes to 0: c is h_z there, and z itself adds D sum_q weight_q (sum_i r_i (h_z - h_i) / p_i)^2 / r_z."""
         n, r = self.counts, self.replace

@@ -116,13 +116,14 @@ class Facts:
                 f"the manifest names the mechanism {self.mechanism}, which has {what}; nothing follows from it, get the release again from its publisher"
             )
 
-    def demand_rows(self, *, own: bool = False) -> None:
-        """Refuses a manifest that is not of rows with perturbed columns."""
+    def demand_rows(self, *, own: bool = False, shaped: bool = False) -> None:
+        """Refuses a manifest that is not of rows with perturbed columns, or whose replacements are drawn otherwise."""
         coins = [coin for stratum in self.strata for coin in stratum.values()]
         self.demand(self.row_by_row, "rows, and the manifest has counts of tuples")
         self.demand(bool(coins), "perturbed columns, and the manifest has none")
-        drawn = "the column's own values" if own else "all values alike"
-        self.demand(all(coin.own == own for coin in coins), f"{drawn} as replacements, and the manifest has others")
+        drawn = "values by given lots" if shaped else "the column's own values" if own else "all values alike"
+        alike = all(coin.own == own and coin.shaped == shaped for coin in coins)
+        self.demand(alike, f"{drawn} as replacements, and the manifest has others")
 
     def form_as(self, kind: type[R]) -> R:
         """The record of the form; refused where it is another one."""

@@ -49,7 +49,7 @@ GUARANTEES: dict[str, Declared] = {
     "semantic_k": _of("k"),
     "subtable_posterior": _of("rho1 rho2 largest_posterior downward", "protected sets"),
     "tuple_membership": _of("rho1 rho2 gamma alpha beta"),
-    "value_odds": _of("downward", "theta largest_posterior smallest_posterior anything"),
+    "value_odds": _of("downward", "theta rho2 largest_posterior smallest_posterior anything"),
 }
 """Of each kind of guarantee. What may be absent came later, or belongs to a way of asking."""
 
@@ -65,6 +65,7 @@ CLAUSES: dict[str, Declared] = {
     "one_of_rows": _of("rows"),
     "one_owner": _of("parts", "gamma"),
     "replacements_follow": _of("column"),
+    "replacements_tell": _of("column"),
     "retentions_tell": _of("column"),
     "rows_capped": _of("rows"),
     "rows_counted": _of("rows"),

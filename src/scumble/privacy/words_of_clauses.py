@@ -118,6 +118,8 @@ CLAUSES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "and tell it.",
     "retentions_tell": lambda given: f"The retentions of {given['column']!r}, and the largest and smallest posterior beside the guarantee, were computed from the counts "
     "of its values: they tell which values are frequent, and about how frequent.",
+    "replacements_tell": lambda given: f"The replacements of {given['column']!r}, and the largest and smallest posterior beside the guarantee, follow the shares of its values in the "
+    "table: whoever has the manifest computes each share, as far as it was not rounded, but for values so rare that only the factor for anything bounds them.",
     "subtables_tell": lambda given: f"The sub-tables of {given['column']!r} were made from the counts of its values: the values, size and retention of each are published. "
     "They tell which values of the domain do not occur, and the share of the most frequent protected value in each sub-table (a bound on it, where a set in "
     "`together` is stricter).",

@@ -101,11 +101,27 @@ def _rises(g: "Guarantee") -> str:
         )
     own = [bound for row in g.bounds or [] for bound in row if bound is not None]
     low, high = min(own, default=math.inf), max(own, default=math.inf)
+    if (rho2 := g.parameters.get("rho2")) is not None:
+        least, most = (plain(share_of(factor, rho2), 3) for factor in (high, low))
+        return (
+            f"Whoever believed a value of {named(g)} with at most its share believes it with at most {as_given(rho2)} after seeing the published {named(g)} of the row "
+            f"(upward only). The share of a value follows from its factor g, as {as_given(rho2)} / ({as_given(rho2)} + g (1 - {as_given(rho2)})): from {least}, at a factor of "
+            f"{at_most(high)}, to {most}, at {at_most(low)}"
+        )
     factors = f"{at_most(low)} for each" if low == high else f"{at_most(low)} to {at_most(high)}"
     return (
         f"Seeing the published {named(g)} of a row multiplies the odds of a single value of it by at most the value's own factor, {factors}"
         + (", and divides them by no more" if both else " (upward only)")
     )
+
+
+def share_of(factor: float, rho2: float) -> float:
+    """With how much a value may have been believed whose odds rise by a factor, so that it is believed with at most rho2 after.
+
+    >>> share_of(4.0, 0.5)
+    0.2
+    """
+    return rho2 / (rho2 + factor * (1 - rho2))
 
 
 def _binds(g: "Guarantee") -> str:

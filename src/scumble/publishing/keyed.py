@@ -115,6 +115,8 @@ def _in_order(coins: BaseCoins, codes: npt.NDArray[np.intp]) -> BaseCoins:
     """The same coins for the values in canonical order; one threshold, where all are the same."""
     if not isinstance(coins, Coins):
         return coins
+    if coins.lots is not None:
+        coins = replace(coins, lots=coins.lots[codes])
     if len(coins.thresholds) == 1 or (coins.thresholds == coins.thresholds[0]).all():
         return replace(coins, thresholds=coins.thresholds[:1])
     return replace(coins, thresholds=coins.thresholds[codes])

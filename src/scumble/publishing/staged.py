@@ -42,6 +42,10 @@ def _staged(chosen: Mechanism[Any], plan: Plan, fresh: Any, profile: Profile) ->
         raise ParameterError(
             f"{chosen.name} publishes codes, over which no fresh response is laid yet; leave out fresh, or use uniform or fine_grain"
         )
+    if any(coins.shaped for stratum in plan.strata for coins in stratum.values()):
+        raise ParameterError(
+            f"{chosen.name} replaces by given shares, over which no fresh response is laid yet; leave out fresh, or use uniform or fine_grain"
+        )
     if any(guarantee.under("once_by_counts") for guarantee in plan.guarantees):
         raise ParameterError(
             f"{chosen.name} takes its retentions from the table's counts here, which change with it; a memoised response needs retentions that stay: "

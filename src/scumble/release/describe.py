@@ -105,7 +105,10 @@ def published(column: ColumnRecord) -> str:
             return f"perturbed: kept with probability {share}, else another value of the column{from_data}"
         if column.channels:
             return f"perturbed: kept with probability {share}, else one of the values of its sub-table{from_data}"
-        return f"perturbed: kept with probability {share}, else one of {column.records[0].size:,} values{from_data}"
+        drawn = "" if column.records[0].even else ", common ones more often"
+        return (
+            f"perturbed: kept with probability {share}, else one of {column.records[0].size:,} values{drawn}{from_data}"
+        )
     if column.role == "stratum":
         return "the sub-table of the row"
     if column.role == "weight":

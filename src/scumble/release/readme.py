@@ -79,9 +79,14 @@ def _channel(column: ColumnRecord, joint: Sequence[str]) -> str:
             if joint
             else "independently of everything else"
         )
+        drawn = (
+            f"each with probability 1/{m}"
+            if column.records[0].even
+            else f"value number i (from 0, in this order) with probability `lots`[i] / {sum(column.records[0].lots or ()):,}, where `lots` are in the manifest"
+        )
         return head + (
             f"Each row's value was kept with probability {_retention_words(replacement_of(column.records[0].channel(m)))}, and otherwise replaced by one of the {m:,} "
-            f"values, each with probability 1/{m}, {alone}. A published value may thus be the true one or not, and nobody "
+            f"values, {drawn}, {alone}. A published value may thus be the true one or not, and nobody "
             "can tell which."
         )
     return head + (

@@ -33,14 +33,17 @@ class StagesRecord(Model):
 
 
 class ChannelRecord(Model):
-    """A channel in JSON: the retention as it was applied, threshold / 2^bits, and uniform replacement."""
+    """A channel in JSON: the retention as it was applied, threshold / 2^bits, and what replaces a value that is not kept."""
 
     retain: float | list[float]
-    replace: Literal["uniform", "published"]
-    """Uniform, or the column's own distribution, which is reconstructed from what was published."""
+    replace: Literal["uniform", "published", "given"]
+    """Uniform, or the column's own distribution, which is reconstructed from what was published, or by given lots."""
     size: int = Field(ge=1)
     bits: int = Field(ge=1, le=64)
     threshold: int | list[int]
+    lots: list[int] | None = Field(
+        None, description="how many lots each value has as a replacement, where these are given"
+    )
     members: list[int] | None = Field(None, description="the places of its values in the domain, where not all of them")
     stages: StagesRecord | None = Field(
         None, description="the two stages that it is the product of, where there are two"
@@ -54,7 +57,7 @@ class ChannelRecord(Model):
     @property
     def even(self) -> bool:
         """Whether all values are drawn alike as replacements."""
-        return not self.own
+        return self.replace == "uniform"
 
     @property
     def coded(self) -> int | None:
@@ -73,10 +76,11 @@ class ChannelRecord(Model):
         one = len(thresholds) == 1
         return cls(
             retain=thresholds[0] / 2**coins.bits if one else [t / 2**coins.bits for t in thresholds],
-            replace="published" if coins.own else "uniform",
+            replace="published" if coins.own else "uniform" if coins.lots is None else "given",
             size=coins.size,
             bits=coins.bits,
             threshold=thresholds[0] if one else thresholds,
+            lots=None if coins.lots is None else [int(lot) for lot in coins.lots],
             members=None if coins.members is None else coins.members.tolist(),
             stages=_stages(coins) if isinstance(coins, StagedCoins) else None,
         )
@@ -90,7 +94,8 @@ class ChannelRecord(Model):
         whole = None if members is None else domain_size
         if self.stages is not None:
             return self._staged(self.stages)
-        return Coins(self.size, self.bits, np.array(thresholds, np.uint64), members, whole, self.replace == "published")
+        lots = None if self.lots is None else np.array(self.lots, np.uint64)
+        return Coins(self.size, self.bits, np.array(thresholds, np.uint64), members, whole, self.own, lots)
 
     def channel(self, domain_size: int, frequencies: npt.NDArray[np.float64] | None = None) -> Channel:
         """The channel on the whole domain, drawing from the given frequencies where it draws from what was published."""
@@ -98,7 +103,8 @@ class ChannelRecord(Model):
         if self.replace == "published":
             return Channel(self.retain, frequencies, size=self.size)
         members = None if self.members is None else np.array(self.members)
-        return spread(Channel(self.retain, size=self.size), members, domain_size)
+        drawn = None if self.lots is None else np.array(self.lots, np.uint64) / float(sum(self.lots))
+        return spread(Channel(self.retain, drawn, size=self.size), members, domain_size)
 
     def _staged(self, stages: StagesRecord) -> Coins:
         """The product of both stages; refused where it is another one."""
@@ -121,10 +127,21 @@ class ChannelRecord(Model):
             raise ReleaseError(
                 "the manifest's channel is not for as many values as its domain has; the manifest was changed"
             )
+        parts = self._parts(whole)
         inside = all(0 <= t < whole for t in thresholds)
         exact = inside and [t / whole for t in thresholds] == retained
-        if not exact or (self.even and any(t and (whole - t) % self.size for t in thresholds)):
+        if not exact or (not self.own and any(t and (whole - t) % parts for t in thresholds)):
             raise ReleaseError("the manifest's retention is not the one of its threshold; the manifest was changed")
+
+    def _parts(self, whole: int) -> int:
+        """How many lots there are; refused where they are none that coins have."""
+        if (self.lots is None) == (self.replace == "given"):
+            raise ReleaseError("the manifest's replacements have lots where they are given; the manifest was changed")
+        if self.lots is None:
+            return self.size
+        if len(self.lots) != self.size or min(self.lots) < 1 or sum(self.lots) > whole or self.stages is not None:
+            raise ReleaseError("the manifest's channel has other lots than its values; the manifest was changed")
+        return sum(self.lots)
 
 
 def _stages(coins: StagedCoins) -> StagesRecord:
@@ -152,6 +169,7 @@ class DesignRecord(Model):
 
     own: ClassVar[bool] = False
     even: ClassVar[bool] = True
+    lots: ClassVar[None] = None
     members: ClassVar[None] = None
     stages: ClassVar[None] = None
 

@@ -168,7 +168,7 @@ def _estimate(channel: Channel, record: object, counts: Codes) -> Numbers:
     """The true counts behind published ones, none below 0; values that cannot be told apart share alike."""
     assert isinstance(record, ChannelRecord)
     members = np.arange(channel.size) if record.members is None else np.array(record.members)
-    within = Channel(record.retain, channel.replace[members] if record.own else None, size=len(members))
+    within = Channel(record.retain, channel.replace[members], size=len(members))
     true = np.zeros(channel.size)
     lost = within.never_retained
     if len(lost) > 1:

@@ -30,7 +30,7 @@ def howto(manifest: "Manifest") -> str:
     even = len(column.records) == 1 and column.records[0].even
     condition, share = condition_on(column.name, domain)
     valued = not even or not channel.constant
-    if valued and column.records[0].even and len(manifest.sensitive) == 1 and not record.sampling:
+    if valued and not column.records[0].own and len(manifest.sensitive) == 1 and not record.sampling:
         return valued_howto(manifest, column, domain, condition)
     if valued or channel.retain == 0:
         return f"Weights differ by value; let {SOFTWARE} compute them, in this folder:\n\n{asking(counting(condition))}"

@@ -30,10 +30,12 @@ def valued_howto(manifest: "Manifest", column: "ColumnRecord", domain: Domain, c
     """The formula of the weights, and the statement that uses them for an example."""
     stratum = manifest.role("stratum")
     within = "of its sub-table" if stratum else "of the domain"
+    even = column.records[0].even
+    drawn, part = ("", "1/p_i") if even else (", r_i the one that it is drawn as a replacement", "r_i/p_i")
     return (
         f"Counting published values is biased toward the replacements. Instead, give each row a weight. For a set S of values of {code(column.name)}, with p_i the "
-        f"probability that value i {'of a sub-table ' if stratum else ''}is kept (in the manifest), and sums over the values {within}:\n\n"
-        "    c   = (sum over i in S of 1/p_i) / (sum over all i of 1/p_i)\n"
+        f"probability that value i {'of a sub-table ' if stratum else ''}is kept (in the manifest){drawn}, and sums over the values {within}:\n\n"
+        f"    c   = (sum over i in S of {part}) / (sum over all i of {part})\n"
         "    w_i = (1 - (1 - p_i) c) / p_i  for a published value i in S,  -(1 - p_i) c / p_i  for any other\n\n"
         "The sum of the weights w is an unbiased estimate of how many rows truly lie in S, and the square root of the sum of w*w - w is its standard error; "
         "the interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. Conditions on columns that are published as they are go into WHERE."

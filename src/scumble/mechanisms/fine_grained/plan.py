@@ -23,8 +23,8 @@ from scumble.core.parameters import number
 from scumble.mechanisms.channel_utility import record_utility
 from scumble.mechanisms.fine_grain_channel import fine_grain, gammas_from_scores, gammas_from_tolerance
 from scumble.mechanisms.fine_grained.settings import Settings
-from scumble.mechanisms.fine_grained.terms import Own, terms_of
 from scumble.mechanisms.plan import Plan, Profile
+from scumble.mechanisms.value_factors import Own, terms_of
 from scumble.privacy.values import Worst, worst_posteriors
 from scumble.spec.spec import Spec, Target
 from scumble.spec.value_names import names, places
