@@ -171,6 +171,13 @@ def test_mechanisms_whose_coins_belong_to_a_row_can_be_used() -> None:
     assert open_survey(design.text()).questions["code"].column().type == "uint16"
     fine = survey(mechanism="fine_grain", settings={"weights": "alike"}, columns={"illness": COLUMNS["illness"]})
     assert open_survey(fine.text()).record.mechanism == "fine_grain"
+    known = {"illness": {"none": 0.7, "flu": 0.2}}
+    how = {"mechanism": "shaped", "columns": {"illness": COLUMNS["illness"]}, "privacy": {"rho2": 0.5, "gamma": 9}}
+    shaped = open_survey(survey(**how, settings={"frequencies": known}).text())
+    assert shaped.gamma <= 9
+    assert scumble.perturb({"illness": "flu"}, shaped) != b""
+    with pytest.raises(SurveyError, match="give weights or frequencies"):
+        survey(**how)
 
 
 def test_mechanisms_that_count_a_table_cannot() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def channels() -> dict[str, Any]:
     from scumble.core.coins import Coins
     from scumble.core.design import Design
     from scumble.core.design_coins import DesignCoins
+    from scumble.core.shaped_coins import one_retention, own_retentions
     from scumble.core.staged_coins import StagedCoins
 
     return {
@@ -37,6 +39,10 @@ def channels() -> dict[str, Any]:
             3,
             32,
             np.array([0, 1 << 30, 1 << 31], np.uint64) // np.uint64(3) * np.uint64(3) + np.array([0, 1, 1], np.uint64),
+        ),
+        "replacements by lots": one_retention([Fraction(3), Fraction(9, 5), Fraction(20), Fraction(20)]),
+        "replacements by lots, a retention for each value": own_retentions(
+            Channel([0.1, 0.2, 0.05], [0.5, 0.3, 0.2]), [Fraction(9)] * 3
         ),
         "a cyclic design, words of 32 bits": DesignCoins.of(Design(46, 2.06)),
         "a cyclic design, words of 53 bits": DesignCoins.of(Design(973, 5)),
@@ -59,8 +65,9 @@ def edges(coins: Any, place: int) -> list[int]:
     whole = 1 << coins.bits
     if coins.codes is None:
         threshold = int(coins.thresholds[place % len(coins.thresholds)])
-        share = (whole - threshold) // coins.size
-        cuts = [threshold, threshold + share, threshold + share * coins.size]
+        share, lots = (whole - threshold) // coins.parts, np.ones(coins.size) if coins.lots is None else coins.lots
+        ends = [int(sum(lots[:place].tolist())) for place in (1, 2)]
+        cuts = [threshold, *(threshold + share * end for end in (*ends, coins.parts))]
     else:
         inside = len(coins.blocks.offsets) * coins.inside
         cuts = [

@@ -77,7 +77,7 @@ def _plan(spec: SurveySpec, domains: dict[str, Domain]) -> Plan:
         raise SurveyError(str(error)) from None
     if plan.depends_on_data or len(plan.strata) != 1 or any(coins.own for coins in plan.coins.values()):
         raise SurveyError(
-            f"{spec.mechanism!r} takes its channels from the counts of a table here, and nobody has one; give weights, and no theta"
+            f"{spec.mechanism!r} takes its channels from the counts of a table here, and nobody has one; give weights or frequencies, and no theta"
         )
     return plan
 
