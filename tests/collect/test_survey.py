@@ -172,7 +172,11 @@ def test_mechanisms_whose_coins_belong_to_a_row_can_be_used() -> None:
     fine = survey(mechanism="fine_grain", settings={"weights": "alike"}, columns={"illness": COLUMNS["illness"]})
     assert open_survey(fine.text()).record.mechanism == "fine_grain"
     known = {"illness": {"none": 0.7, "flu": 0.2}}
-    how = {"mechanism": "shaped", "columns": {"illness": COLUMNS["illness"]}, "privacy": {"rho2": 0.5, "gamma": 9}}
+    how: dict[str, Any] = {
+        "mechanism": "shaped",
+        "columns": {"illness": COLUMNS["illness"]},
+        "privacy": {"rho2": 0.5, "gamma": 9},
+    }
     shaped = open_survey(survey(**how, settings={"frequencies": known}).text())
     assert shaped.gamma <= 9
     assert scumble.perturb({"illness": "flu"}, shaped) != b""
