@@ -22,17 +22,18 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from scumble.core.channel_base import BaseChannel, Flags, Pair, Places, Vector
 from scumble.core.channel_cells import CellChannel
-from scumble.core.difference_set import MOST_CODES, DifferenceSet, one_place, prime_powers, singer, sizes
+from scumble.core.circle import Circle
+from scumble.core.difference_set import DifferenceSet, one_place, prime_factors, prime_powers, singer, sizes
 from scumble.core.display import Card, Note, Part
 from scumble.core.errors import ParameterError
 from scumble.core.once import once
 from scumble.core.parameters import number, plain
 
-Spectrum = npt.NDArray[np.complex128]
+MOST_LISTED = 1 << 20
+"""Codes of a design whose set is listed in a manifest, at most."""
 
 
 class Design(BaseChannel):
@@ -55,6 +56,7 @@ class Design(BaseChannel):
         self.blocks = blocks or best_blocks(self.size, self.gamma)
         if self.blocks.codes < self.size:
             raise ParameterError(f"a design of {self.blocks.codes:,} codes has no room for {self.size:,} values")
+        self._circle = Circle(self.blocks.codes, self.blocks.offsets)
         k, repeats = len(self.blocks.offsets), self.blocks.repeats
         self._unit = self.gamma * k + self.codes - k
         self.held = self.gamma * k / self._unit
@@ -75,32 +77,14 @@ class Design(BaseChannel):
         """gamma; 1 where there is one value."""
         return self.gamma if self.size > 1 else 1.0
 
-    @once
-    def _circle(self) -> Spectrum:
-        marked = np.zeros(self.codes)
-        marked[self.blocks.offsets] = 1
-        return np.asarray(np.fft.rfft(marked))
-
     def block(self, code: int) -> Places:
         """The values that a code stands for.
 
         >>> Design(6, 2, singer(2, 3)).block(0).tolist()
         [0, 4]
         """
-        values = np.sort((code - self.blocks.offsets) % self.codes)
+        values = self._circle.block(code)
         return np.asarray(values[values < self.size])
-
-    def _forward(self, on_circle: Vector) -> Vector:
-        """sum over d in D of h(y - d), for each code y."""
-        return self._turned(on_circle, self._circle)
-
-    def _back(self, on_circle: Vector) -> Vector:
-        """sum over d in D of g(x + d), for each place x."""
-        return self._turned(on_circle, self._circle.conj())
-
-    def _turned(self, on_circle: Vector, by: Spectrum) -> Vector:
-        shape = (-1, *(1,) * (on_circle.ndim - 1))
-        return np.fft.irfft(np.fft.rfft(on_circle, axis=0) * by.reshape(shape), self.codes, axis=0)
 
     def _filled(self, values: Vector, rest: Any) -> Vector:
         """Numbers of values on the whole circle."""
@@ -111,32 +95,32 @@ class Design(BaseChannel):
     def apply(self, counts: Any) -> Vector:
         """P x, in O(K log K)."""
         x = self.demand(counts, self.size, "value")
-        inside = self._forward(self._filled(x, 0.0))
+        inside = self._circle.forward(self._filled(x, 0.0))
         return np.asarray((x.sum(axis=0) + (self.gamma - 1) * inside) / self._unit)
 
     def expect(self, g: Any) -> Vector:
         """P^T g, in O(K log K)."""
         values = self.demand(g, self.codes, "code")
-        inside = self._back(values)[: self.size]
+        inside = self._circle.back(values)[: self.size]
         return np.asarray((values.sum(axis=0) + (self.gamma - 1) * inside) / self._unit)
 
     def expect_squares(self, g: Any) -> Vector:
         """The same with the squares of P."""
         values = self.demand(g, self.codes, "code")
-        inside = self._back(values)[: self.size]
+        inside = self._circle.back(values)[: self.size]
         return np.asarray((values.sum(axis=0) + (self.gamma**2 - 1) * inside) / self._unit**2)
 
     def weights(self, h: Any) -> Vector:
         """phi_h of each code, in O(K log K)."""
         values = self.demand(h, self.size, "value")
         mean = values.mean(axis=0)  # its weights are itself, and h less its mean has the sum 0
-        inside = self._forward(self._filled(values - mean, 0.0))
+        inside = self._circle.forward(self._filled(values - mean, 0.0))
         return np.asarray(mean + inside / (self.held - self.others))
 
     @once
     def _unused(self) -> Vector:
         """What the places that are no values add to the weights of any one value, by code."""
-        unused = self._forward(self._filled(np.zeros(self.size), 1.0))
+        unused = self._circle.forward(self._filled(np.zeros(self.size), 1.0))
         return np.asarray((unused - self.others * self.codes) / (self.size * (self.held - self.others)))
 
     def solve(self, counts: Any) -> Vector:
@@ -153,13 +137,11 @@ class Design(BaseChannel):
 
     def matches(self, counts: Any) -> Vector:
         """How many published rows have a code whose block holds each value."""
-        return np.asarray(self._back(self.demand(counts, self.codes, "code"))[: self.size])
+        return np.asarray(self._circle.back(self.demand(counts, self.codes, "code"))[: self.size])
 
     def likelihood(self, codes: Places, values: Places) -> Vector:
         """gamma / Z where the block of the code holds the value, else 1 / Z."""
-        marked = np.zeros(self.codes, dtype=np.bool_)
-        marked[self.blocks.offsets] = True
-        held = marked[(np.asarray(codes, np.int64) - np.asarray(values, np.int64)) % self.codes]
+        held = self._circle.holds(codes, values)
         return np.asarray(np.where(held, self.gamma, 1.0) / self._unit)
 
     def singular_values(self) -> Vector:
@@ -178,7 +160,7 @@ class Design(BaseChannel):
         if self.size < 2 or members not in (1, self.size - 1):
             return None
         one = inside if members == 1 else ~inside
-        holding = self._forward(self._filled(one.astype(np.float64), 0.0)) > 0.5
+        holding = self._circle.forward(self._filled(one.astype(np.float64), 0.0)) > 0.5
         if members == 1:
             return Pair(holding, self.held, self.others)
         return Pair(~holding, 1 - self.others, 1 - self.held)
@@ -216,7 +198,7 @@ class Design(BaseChannel):
     def _cut(self, chosen: Vector) -> tuple[Vector, Places, Places]:
         if chosen.shape[1] == 1:  # all values together: their weights are 1
             return np.ones((1, 1)), np.zeros(1, dtype=np.intp), np.zeros(self.codes, dtype=np.intp)
-        held = np.rint(self._forward(self._filled(chosen, 0.0)))
+        held = np.rint(self._circle.forward(self._filled(chosen, 0.0)))
         kinds, first, place = np.unique(held, axis=0, return_index=True, return_inverse=True)
         return kinds, first, place.reshape(-1)
 
@@ -244,11 +226,14 @@ class Design(BaseChannel):
         return f"Design(size={self.size}, gamma={self.gamma:.6g}, codes={self.codes}, block={len(self.blocks.offsets)})"
 
 
-def best_blocks(size: int, gamma: float) -> DifferenceSet:
-    """The difference set of the smallest variance; {0} on as many codes as values where none is smaller than uniform replacement's."""
-    fits = [
-        (variance(*sizes(*candidate), gamma), sizes(*candidate)[0], candidate) for candidate in _candidates(size, gamma)
-    ]
+def best_blocks(size: int, gamma: float, most: int = MOST_LISTED, *, prime: bool = False) -> DifferenceSet:
+    """The difference set of the smallest variance; {0} on as many codes as values where none is smaller than uniform replacement's.
+
+    most    codes, at most
+    prime   whether its field must have a prime number of elements, in which anybody can compute
+    """
+    candidates = _candidates(size, gamma, most, prime)
+    fits = [(variance(*sizes(*candidate), gamma), sizes(*candidate)[0], candidate) for candidate in candidates]
     least, _, chosen = min(fits, default=(math.inf, 0, (0, 0)))
     return singer(*chosen) if least < variance(size, 1, 0, gamma) else one_place(size)
 
@@ -264,11 +249,13 @@ def variance(codes: int, inside: int, repeats: int, gamma: float) -> float:
     return others * (1 - others) / (held - others) ** 2
 
 
-def _candidates(size: int, gamma: float) -> list[tuple[int, int]]:
+def _candidates(size: int, gamma: float, most: int, prime: bool) -> list[tuple[int, int]]:
     """Prime powers near gamma + 1, each with the two smallest dimensions that have room."""
     pairs = []
     for order in prime_powers(min(math.ceil(4 * gamma) + 16, 256)):
-        room = [t for t in range(3, 24) if size <= sizes(order, t)[0] <= MOST_CODES][:2]
+        if prime and prime_factors(order) != [order]:
+            continue
+        room = [t for t in range(3, 24) if size <= sizes(order, t)[0] <= most][:2]
         pairs += [(order, t) for t in room]
     return pairs
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from scumble.core.errors import InternalError, ParameterError
 
-MOST_CODES = 1 << 20
+MOST_CODES = 1 << 23
 """Codes of a design, at most."""
 
 Places = npt.NDArray[np.intp]
@@ -197,12 +197,14 @@ def _squared(field: Field, step: Sequence[int], value: list[int]) -> list[int]:
 
 
 def _sequence(field: Field, step: Sequence[int], length: int) -> npt.NDArray[np.intp]:
-    """s_0 to s_(length-1), begun with 0, ..., 0, 1."""
-    used = [(place, field.times[c]) for place, c in enumerate(step) if c]
-    sequence = [0] * (len(step) - 1) + [1]
-    for i in range(length - len(step)):
-        value = 0
-        for place, row in used:
-            value = field.plus[value][row[sequence[i + place]]]
-        sequence.append(value)
-    return np.array(sequence[:length], dtype=np.intp)
+    """s_0 to s_(length-1), begun with 0, ..., 0, 1: what is known is doubled, by s_(n+i) = sum_j a_j s_(i+j) with x^n = sum_j a_j x^j."""
+    plus, times = np.array(field.plus, dtype=np.uint16), np.array(field.times, dtype=np.uint16)
+    known = np.array([0] * (len(step) - 1) + [1], dtype=np.uint16)
+    while len(known) < length:
+        ahead = len(known) - len(step) + 1
+        following = np.zeros(ahead, dtype=np.uint16)
+        for place, factor in enumerate(_power(field, step, len(known))):
+            if factor:
+                following = plus[following, times[factor][known[place : place + ahead]]]
+        known = np.concatenate([known, following])
+    return known[:length].astype(np.intp)

@@ -13,9 +13,9 @@ from pydantic import Discriminator, Field, Tag
 
 from scumble.core.channel import Channel
 from scumble.core.coins import SHORT, BaseCoins, Coins, spread
-from scumble.core.design import Design
+from scumble.core.design import MOST_LISTED, Design
 from scumble.core.design_coins import DesignCoins
-from scumble.core.difference_set import MOST_CODES, DifferenceSet, demand_difference_set, sizes
+from scumble.core.difference_set import DifferenceSet, demand_difference_set, sizes
 from scumble.core.domain import Domain, code_domain
 from scumble.core.errors import ParameterError, ReleaseError
 from scumble.core.staged_coins import StagedCoins
@@ -158,7 +158,7 @@ class DesignRecord(Model):
 
     kind: Literal["cyclic"] = "cyclic"
     size: int = Field(ge=1)
-    codes: int = Field(ge=2, le=MOST_CODES)
+    codes: int = Field(ge=2, le=MOST_LISTED)
     order: int = Field(ge=2, description="q of the field that the set is made from")
     dimension: int = Field(ge=3, le=24, description="t of it")
     bits: int = Field(ge=1, le=64)
