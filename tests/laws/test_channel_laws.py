@@ -11,6 +11,11 @@ from scumble.core.coins import BaseCoins, Coins, spread
 from scumble.core.design import Design
 from scumble.core.design_coins import DesignCoins
 from scumble.core.difference_set import one_place, singer
+from scumble.core.mixture_choice import best_mixture
+from scumble.core.mixture_coins import MixtureCoins
+from scumble.core.mixture_level import Level
+from scumble.core.mixture_part import Numbers
+from scumble.core.mixture_window import Window
 from scumble.mechanisms.shaped_channel import shape
 from scumble.release.records import ChannelRecord, record_of
 from scumble.release.release import Release
@@ -31,6 +36,10 @@ KINDS: dict[str, BaseChannel] = {
     "a design with room": Design(46, 2.06),
     "a design of a power": Design(40, 5),
     "a design that is uniform": Design(14, 9),
+    "a mixture": best_mixture(Numbers(74), 3.0),
+    "a mixture with a missing value": best_mixture(Numbers(23, missing=True), 2.0),
+    "a mixture for sums": best_mixture(Numbers(50), 1.5, ("sum",)),
+    "a mixture of few numbers": best_mixture(Numbers(4, missing=True), 6.0),
 }
 
 
@@ -61,6 +70,7 @@ def demand_laws(channel: BaseChannel) -> None:
     if not len(channel.never_retained):
         demand_one_estimator(channel, by_code)
     demand_amplification(channel, matrix)
+    demand_beliefs(channel, matrix)
 
 
 def demand_one_estimator(channel: BaseChannel, published: Vector) -> None:
@@ -74,6 +84,28 @@ def demand_one_estimator(channel: BaseChannel, published: Vector) -> None:
     np.testing.assert_allclose(
         channel.variance(own), channel.matrix().T @ phi[:, 0] ** 2 - own, rtol=1e-6, atol=1e-9 * np.abs(phi).max() ** 2
     )
+
+
+def demand_beliefs(channel: BaseChannel, matrix: Vector) -> None:
+    """What is believed after a code is Bayes' rule, however it was computed."""
+    prior = np.random.default_rng(1).dirichlet(np.full(channel.size, 0.5))
+    joint = matrix * prior
+    np.testing.assert_allclose(channel.likeliest(prior)[1], joint.max(axis=1), rtol=1e-9)
+    rows = np.arange(channel.codes)
+    np.testing.assert_allclose(joint[rows, channel.likeliest(prior)[0]], joint.max(axis=1), rtol=1e-9)
+    after = channel.posteriors(prior)
+    largest, smallest = channel.posterior_range(prior)
+    np.testing.assert_allclose(largest, np.nanmax(after, axis=0), rtol=1e-9)
+    np.testing.assert_allclose(smallest, np.nanmin(after, axis=0), rtol=1e-9)
+    codes, values = np.meshgrid(rows, np.arange(channel.size), indexing="ij")
+    np.testing.assert_allclose(channel.likelihood(codes, values), matrix, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(channel.expect_squares(rows + 1.0), (matrix**2).T @ (rows + 1.0), rtol=1e-9)
+    low, high = channel.extremes()
+    assert np.all(low <= matrix.min(axis=1) * (1 + 1e-9))
+    assert np.all(high >= matrix.max(axis=1) * (1 - 1e-9))
+    singular = np.linalg.svd(matrix, compute_uv=False)
+    known = channel.singular_values()
+    np.testing.assert_allclose([known.max(), known.min()], [singular.max(), singular.min()], rtol=1e-4, atol=1e-12)
 
 
 def demand_amplification(channel: BaseChannel, matrix: Vector) -> None:
@@ -111,6 +143,18 @@ def test_what_is_off_by_a_little_is_no_channel() -> None:
         demand_laws(wrong)
 
 
+def mixture_coins(numbers: Numbers) -> MixtureCoins:
+    """Coins of few words, of every kind of part, that fill them all but a few."""
+    places = -(-numbers.points // 4) + numbers.missing
+    parts = [
+        Window(numbers, 3, 2),
+        Window(numbers, 1, 1),
+        Level(numbers, 1, singer(2, 3)),
+        Level(numbers, 4, one_place(places)),
+    ]
+    return MixtureCoins(parts, [61, 40, 20, 15], 12, 5, 2)
+
+
 COINS: dict[str, BaseCoins] = {
     "one threshold": Coins(5, 8, np.array([56], np.uint64)),
     "a threshold for each value": Coins(3, 8, np.array([1, 100, 253], np.uint64)),
@@ -121,6 +165,8 @@ COINS: dict[str, BaseCoins] = {
     ),
     "a design without a remainder": DesignCoins(5, singer(2, 3), 8, 52, 25),
     "a design of one place": DesignCoins(4, one_place(4), 8, 64 + 33, 53),
+    "a mixture": mixture_coins(Numbers(6)),
+    "a mixture with a missing value": mixture_coins(Numbers(5, missing=True)),
 }
 
 
@@ -131,9 +177,9 @@ def test_what_is_published_is_what_is_applied(kind: str) -> None:
     whole = 1 << coins.bits
     words = np.arange(whole, dtype=np.uint64)
     for value in range(coins.size):
-        codes = np.full(whole, value, np.uint8)
-        drawn = coins.settle(codes, lambda places: words[places])
-        shares = np.bincount(drawn, minlength=coins.channel().codes) / whole
+        drawn, again = coins.decide(np.full(whole, value, np.uint8), words)
+        drawn = drawn[~np.broadcast_to(again, whole)]
+        shares = np.bincount(drawn, minlength=coins.channel().codes) / len(drawn)
         np.testing.assert_allclose(shares, coins.channel().matrix()[:, value], rtol=1e-13)
 
 

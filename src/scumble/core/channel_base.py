@@ -101,10 +101,32 @@ class BaseChannel(Shown, ABC):
 
     def column_blocks(self) -> Iterator[tuple[slice, Vector]]:
         """P by some columns at a time, for what needs all of it once."""
+        for some, units in self.unit_blocks():
+            yield some, self.apply(units)
+
+    def unit_blocks(self) -> Iterator[tuple[slice, Vector]]:
+        """The indicators of single values, some at a time."""
         step = max(1, MOST_ENTRIES // (16 * self.codes))
         for start in range(0, self.size, step):
             some = slice(start, min(self.size, start + step))
-            yield some, self.apply(_ones(self.size, some))
+            yield some, _ones(self.size, some)
+
+    def posterior_range(self, prior: Vector) -> tuple[Vector, Vector]:
+        """The largest and the smallest belief in each value, over all codes, of whoever believed the prior, which sums to 1."""
+        seen, largest, smallest = self.apply(prior)[:, np.newaxis], np.zeros(self.size), np.zeros(self.size)
+        for some, columns in self.column_blocks():
+            after = columns * prior[some] / seen
+            largest[some], smallest[some] = after.max(axis=0), after.min(axis=0)
+        return largest, smallest
+
+    def likeliest(self, prior: Vector) -> tuple[Places, Vector]:
+        """The value that is believed most after each code, and how probable it is together with the code."""
+        value, top = np.zeros(self.codes, dtype=np.intp), np.full(self.codes, -1.0)
+        for some, columns in self.column_blocks():
+            joint = columns * prior[some]
+            place, most = joint.argmax(axis=1), joint.max(axis=1)
+            value, top = np.where(most > top, place + some.start, value), np.maximum(most, top)
+        return value, top
 
     @abstractmethod
     def extremes(self) -> tuple[Vector, Vector]:

@@ -23,8 +23,8 @@ class Circle:
     """A set of places of a circle, and its shifts.
 
     >>> circle = Circle(7, np.array([0, 1, 3]))
-    >>> circle.forward(np.eye(7)[0]).round(9).tolist()
-    [1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    >>> circle.forward(np.eye(7)[0]).round(9).astype(int).tolist()
+    [1, 1, 0, 1, 0, 0, 0]
     """
 
     def __init__(self, codes: int, offsets: Places) -> None:
@@ -75,7 +75,23 @@ class Circle:
 
     def first_held(self, order: Places, *, inside: bool) -> Places:
         """For each code the first of some places that its block holds, or does not; -1 where there is none."""
+        if inside and len(self.offsets) == 1 and len(order) == self.codes:
+            return np.asarray((np.arange(self.codes) - self.offsets[0]) % self.codes)
         return self._settled(order, lambda place, codes: self.marked[(codes - place) % self.codes] == inside)
+
+    def extremes(self, by_code: Vector, gamma: float) -> tuple[Vector, Vector]:
+        """For each place the largest and the smallest of numbers, each times gamma where its code holds the place."""
+        rising = np.argsort(by_code, kind="stable")
+        of = np.append(by_code, np.nan)  # -1 is none, which fmax and fmin leave out
+        held = [of[self.first(order, inside=True)] for order in (rising[::-1], rising)]
+        other = [of[self.first(order, inside=False)] for order in (rising[::-1], rising)]
+        return np.fmax(gamma * held[0], other[0]), np.fmin(gamma * held[1], other[1])
+
+    def likeliest(self, by_place: Vector, gamma: float) -> tuple[Places, Vector]:
+        """For each code the place of the largest number, each times gamma where the code holds the place, and that number."""
+        falling, of = np.argsort(-by_place, kind="stable"), np.append(by_place, -np.inf)
+        held, other = (self.first_held(falling, inside=inside) for inside in (True, False))
+        return np.where(gamma * of[held] >= of[other], held, other), np.fmax(gamma * of[held], of[other])
 
     def _settled(self, order: Places, fits: Fits) -> Places:
         settled, open_ = np.full(self.codes, -1, dtype=np.intp), np.arange(self.codes)

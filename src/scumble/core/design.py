@@ -154,6 +154,16 @@ class Design(BaseChannel):
         """1 / Z and gamma / Z."""
         return np.full(self.codes, 1 / self._unit), np.full(self.codes, self.gamma / self._unit)
 
+    def posterior_range(self, prior: Vector) -> tuple[Vector, Vector]:
+        """The likeliest and the unlikeliest code whose block holds a value, or does not, decide."""
+        largest, smallest = self._circle.extremes(1 / (self._unit * self.apply(prior)), self.gamma)
+        return prior * largest[: self.size], prior * smallest[: self.size]
+
+    def likeliest(self, prior: Vector) -> tuple[Places, Vector]:
+        """The most frequent value of a block, or one that is still more frequent."""
+        value, joint = self._circle.likeliest(self._filled(prior, -1.0), self.gamma)
+        return value, joint / self._unit
+
     def pair(self, inside: Flags) -> Pair | None:
         """Of one value, and of all values but one, which are its complement."""
         members = int(inside.sum())
@@ -226,16 +236,24 @@ class Design(BaseChannel):
         return f"Design(size={self.size}, gamma={self.gamma:.6g}, codes={self.codes}, block={len(self.blocks.offsets)})"
 
 
-def best_blocks(size: int, gamma: float, most: int = MOST_LISTED, *, prime: bool = False) -> DifferenceSet:
+def best_blocks(
+    size: int, gamma: float, most: int = MOST_LISTED, *, prime: bool = False, slack: float = 0.0
+) -> DifferenceSet:
     """The difference set of the smallest variance; {0} on as many codes as values where none is smaller than uniform replacement's.
 
     most    codes, at most
     prime   whether its field must have a prime number of elements, in which anybody can compute
+    slack   how much larger the variance may be for fewer codes
     """
-    candidates = _candidates(size, gamma, most, prime)
-    fits = [(variance(*sizes(*candidate), gamma), sizes(*candidate)[0], candidate) for candidate in candidates]
-    least, _, chosen = min(fits, default=(math.inf, 0, (0, 0)))
-    return singer(*chosen) if least < variance(size, 1, 0, gamma) else one_place(size)
+    fits = [
+        (variance(*sizes(*candidate), gamma), sizes(*candidate)[0], candidate)
+        for candidate in _candidates(size, gamma, most, prime)
+    ]
+    least = min((spread for spread, _, _ in fits), default=math.inf)
+    if least >= variance(size, 1, 0, gamma):
+        return one_place(size)
+    near = [(codes if slack else spread, codes, c) for spread, codes, c in fits if spread <= least * (1 + slack)]
+    return singer(*min(near)[2])
 
 
 def variance(codes: int, inside: int, repeats: int, gamma: float) -> float:

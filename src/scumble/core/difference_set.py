@@ -15,6 +15,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,11 @@ class DifferenceSet:
     def repeats(self) -> int:
         """lambda: how often each difference occurs."""
         return len(self.offsets) * (len(self.offsets) - 1) // (self.codes - 1) if self.codes > 1 else 0
+
+    @property
+    def digest(self) -> str:
+        """A short name of the set itself."""
+        return sha256(self.offsets.astype("<i8").tobytes()).hexdigest()[:16]
 
 
 def sizes(order: int, dimension: int) -> tuple[int, int, int]:

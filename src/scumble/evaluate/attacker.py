@@ -195,10 +195,7 @@ def _best(channel: BaseChannel, counts: Counts) -> float:
     """sum_y max_x n_x P[y, x], at O(m) where values are published."""
     n = counts.astype(np.float64)
     if channel.recoded:
-        best = np.zeros(channel.codes)
-        for some, columns in channel.column_blocks():
-            best = np.maximum(best, (columns * n[some]).max(axis=1))
-        return float(best.sum())
+        return float(channel.likeliest(n)[1].sum())
     known = replacement_of(channel)
     p, r = known.retention, known.replace
     return float(np.maximum(n * (p + (1 - p) * r), r * largest_other(n * (1 - p))).sum())

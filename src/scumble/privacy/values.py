@@ -77,7 +77,7 @@ def worst_posteriors(channel: BaseChannel, prior: Any) -> Worst:
         raise ParameterError(f"a prior needs {channel.size} non-negative weights, not all zero")
     f = f / f.sum()
     if channel.recoded:
-        return _worst_by_columns(channel, f)
+        return Worst(*channel.posterior_range(f))
     known = replacement_of(channel)
     p, r = known.retention, known.replace
     seen = p * f + r * ((1 - p) @ f)
@@ -91,15 +91,6 @@ def worst_posteriors(channel: BaseChannel, prior: Any) -> Worst:
         np.fmax(np.where(shows, own, -np.inf), np.where(np.isfinite(most), most, -np.inf)),
         np.fmin(np.where(shows, own, np.inf), np.where(np.isfinite(least), least, np.inf)),
     )
-
-
-def _worst_by_columns(channel: BaseChannel, f: Vector) -> Worst:
-    """The same of any channel: some values at a time."""
-    seen, largest, smallest = channel.apply(f)[:, np.newaxis], np.zeros(len(f)), np.zeros(len(f))
-    for some, columns in channel.column_blocks():
-        after = columns * f[some] / seen
-        largest[some], smallest[some] = after.max(axis=0), after.min(axis=0)
-    return Worst(largest, smallest)
 
 
 def _own(channel: Channel) -> tuple[Vector, Vector, npt.NDArray[np.bool_]]:

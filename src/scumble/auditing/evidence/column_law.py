@@ -101,12 +101,7 @@ class CodedLaw(ColumnLaw):
     @once
     def best(self) -> Codes:
         """The likeliest value behind each code, by the prior."""
-        value, weight = np.zeros(self.channel.codes, dtype=np.int64), np.full(self.channel.codes, -1.0)
-        for some, columns in self.channel.column_blocks():
-            weights = columns * self.prior[some]
-            place, top = weights.argmax(axis=1), weights.max(axis=1)
-            value, weight = np.where(top > weight, place + some.start, value), np.maximum(weight, top)
-        return value
+        return self.channel.likeliest(self.prior)[0]
 
     def read(self, published: Codes) -> Codes:
         """As the likeliest values."""
