@@ -10,9 +10,9 @@ from scumble.core.difference_set import one_place, singer
 from scumble.core.errors import NotEstimable, ParameterError
 from scumble.core.mixture import Mixture
 from scumble.core.mixture_choice import KINDS, best_mixture
-from scumble.core.mixture_level import Level
+from scumble.core.mixture_level import LevelPart
 from scumble.core.mixture_part import Numbers
-from scumble.core.mixture_window import Window
+from scumble.core.mixture_window import WindowPart
 from scumble.core.nested import Nested
 
 ASKED = [("sum",), ("range",), ("point",), KINDS]
@@ -23,10 +23,10 @@ def made_by_hand(points: int, missing: bool, gamma: float) -> Mixture:
     numbers = Numbers(points, missing)
     places = -(-points // 4) + missing
     parts = [
-        Window(numbers, min(7, points - 1), min(4, points - 1)),
-        Window(numbers, 1, 1),
-        Level(numbers, 1, singer(3, 4)),
-        Level(numbers, 4, one_place(places)),
+        WindowPart(numbers, min(7, points - 1), min(4, points - 1)),
+        WindowPart(numbers, 1, 1),
+        LevelPart(numbers, 1, singer(3, 4)),
+        LevelPart(numbers, 4, one_place(places)),
     ]
     return Mixture(parts, [0.3, 0.1, 0.4, 0.2], gamma)
 
@@ -80,7 +80,7 @@ def test_the_working_variance_is_that_of_numbers_that_are_alike() -> None:
     """Of windows exactly; codes of a design are nearly as likely as each other."""
     mixture = best_mixture(Numbers(101), 3.0)
     alike = mixture.apply(np.full(101, 1 / 101))
-    windows = sum(part.codes for part in mixture.parts if isinstance(part, Window))
+    windows = sum(part.codes for part in mixture.parts if isinstance(part, WindowPart))
     np.testing.assert_allclose(working_variance(mixture)[:windows], alike[:windows], rtol=1e-12)
     np.testing.assert_allclose(working_variance(mixture)[windows:], alike[windows:], rtol=0.2)
 
@@ -88,7 +88,7 @@ def test_the_working_variance_is_that_of_numbers_that_are_alike() -> None:
 def test_the_ends_are_one_bit_of_randomized_response() -> None:
     """Half a range times (gamma + 1) / (gamma - 1) either way, as Duchi, Jordan and Wainwright have it."""
     numbers = Numbers(11)
-    mixture = Mixture([Window(numbers, 1, 1), Level(numbers, 1, one_place(11))], [1 - 1e-9, 1e-9], 3.0)
+    mixture = Mixture([WindowPart(numbers, 1, 1), LevelPart(numbers, 1, one_place(11))], [1 - 1e-9, 1e-9], 3.0)
     np.testing.assert_allclose(mixture.weights(np.arange(11) / 10)[:2], [0.5 - 1, 0.5 + 1], rtol=1e-4)
 
 
@@ -108,7 +108,7 @@ def test_intervals_within_intervals_are_solved() -> None:
 def test_a_mixture_without_single_numbers_is_refused() -> None:
     numbers = Numbers(8)
     with pytest.raises(ParameterError, match="level of single points"):
-        Mixture([Window(numbers, 1, 1), Level(numbers, 2, one_place(4))], [0.5, 0.5], 3.0).weights(np.arange(8))
+        Mixture([WindowPart(numbers, 1, 1), LevelPart(numbers, 2, one_place(4))], [0.5, 0.5], 3.0).weights(np.arange(8))
 
 
 def test_a_line_for_each_of_very_many_numbers_is_refused() -> None:

@@ -9,7 +9,7 @@ from scumble import Channel
 from scumble.core.channel_base import BaseChannel, Vector
 from scumble.core.errors import ParameterError
 from scumble.core.mixture_choice import KINDS, best_mixture, widths
-from scumble.core.mixture_level import Level
+from scumble.core.mixture_level import LevelPart
 from scumble.core.mixture_part import Numbers
 
 
@@ -63,7 +63,7 @@ def test_every_mixture_tells_single_numbers_apart() -> None:
     for asked in (("sum",), ("range", "sum"), KINDS):
         mixture = best_mixture(Numbers(300), 3.0, asked)
         finest = [
-            w for p, w in zip(mixture.parts, mixture.shares, strict=True) if isinstance(p, Level) and p.width == 1
+            w for p, w in zip(mixture.parts, mixture.shares, strict=True) if isinstance(p, LevelPart) and p.width == 1
         ]
         assert finest[0] >= 0.0099
         assert sum(mixture.shares) == pytest.approx(1)

@@ -10,19 +10,19 @@ from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError
 from scumble.core.mixture_choice import KINDS, best_mixture
 from scumble.core.mixture_coins import MixtureCoins
-from scumble.core.mixture_level import Level
+from scumble.core.mixture_level import LevelPart
 from scumble.core.mixture_part import Numbers
-from scumble.core.mixture_window import Window
+from scumble.core.mixture_window import WindowPart
 
 
 def coins(numbers: Numbers) -> MixtureCoins:
     """Of few words, of every kind of part."""
     places = -(-numbers.points // 4) + numbers.missing
     parts = [
-        Window(numbers, 3, 2),
-        Window(numbers, 1, 1),
-        Level(numbers, 1, singer(2, 3)),
-        Level(numbers, 4, one_place(places)),
+        WindowPart(numbers, 3, 2),
+        WindowPart(numbers, 1, 1),
+        LevelPart(numbers, 1, singer(2, 3)),
+        LevelPart(numbers, 4, one_place(places)),
     ]
     return MixtureCoins(parts, [61, 40, 20, 15], 12, 5, 2)
 
@@ -44,7 +44,7 @@ def test_odds_change_by_exactly_gamma_in_whole_numbers(numbers: Numbers) -> None
 
 def test_a_number_is_rounded_by_so_many_ticks_and_no_others() -> None:
     """The mean of the knots of a number is the number, up to a tick."""
-    window = Window(Numbers(11), 3, 2)
+    window = WindowPart(Numbers(11), 3, 2)
     values = np.arange(11)
     knots = window.lower(values) + window.raised(values, 1000) / 1000
     np.testing.assert_allclose(knots, values * 3 / 10, atol=1e-3)

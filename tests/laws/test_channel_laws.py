@@ -13,9 +13,9 @@ from scumble.core.design_coins import DesignCoins
 from scumble.core.difference_set import one_place, singer
 from scumble.core.mixture_choice import best_mixture
 from scumble.core.mixture_coins import MixtureCoins
-from scumble.core.mixture_level import Level
+from scumble.core.mixture_level import LevelPart
 from scumble.core.mixture_part import Numbers
-from scumble.core.mixture_window import Window
+from scumble.core.mixture_window import WindowPart
 from scumble.mechanisms.shaped_channel import shape
 from scumble.release.records import ChannelRecord, record_of
 from scumble.release.release import Release
@@ -147,10 +147,10 @@ def mixture_coins(numbers: Numbers) -> MixtureCoins:
     """Coins of few words, of every kind of part, that fill them all but a few."""
     places = -(-numbers.points // 4) + numbers.missing
     parts = [
-        Window(numbers, 3, 2),
-        Window(numbers, 1, 1),
-        Level(numbers, 1, singer(2, 3)),
-        Level(numbers, 4, one_place(places)),
+        WindowPart(numbers, 3, 2),
+        WindowPart(numbers, 1, 1),
+        LevelPart(numbers, 1, singer(2, 3)),
+        LevelPart(numbers, 4, one_place(places)),
     ]
     return MixtureCoins(parts, [61, 40, 20, 15], 12, 5, 2)
 

@@ -15,7 +15,7 @@ import numpy as np
 from scumble.core.channel_base import Vector
 from scumble.core.errors import ParameterError
 from scumble.core.mixture_part import Numbers
-from scumble.core.mixture_window import Window
+from scumble.core.mixture_window import WindowPart
 from scumble.core.nested import Nested
 from scumble.core.once import once
 
@@ -33,7 +33,7 @@ class Information:
         numbers: Numbers,
         common: float,
         levels: Mapping[int, float],
-        windows: Sequence[tuple[Window, Vector]],
+        windows: Sequence[tuple[WindowPart, Vector]],
     ) -> None:
         if 1 not in levels:
             raise ParameterError("a mixture has a level of single points: nothing else tells neighbours apart")
@@ -101,7 +101,7 @@ class Information:
         inner[0] = inner[:, 0]  # both are the same, and the first column is of all points
         return inner
 
-    def _columns(self, part: Window) -> Iterator[Vector]:
+    def _columns(self, part: WindowPart) -> Iterator[Vector]:
         for knot in range(part.steps + 1):
             start, rounding = part.around(knot, self._nested.widest)
             solved = self._nested.solve(rounding, start)
@@ -111,6 +111,6 @@ class Information:
             absent[-1] = 1.0
             yield self._down(self._alone(absent))
 
-    def _some(self, part: Window, solved: Vector, start: int) -> Vector:
+    def _some(self, part: WindowPart, solved: Vector, start: int) -> Vector:
         """What some points tell of the knots of a window; of a missing value nothing."""
         return np.append(part.gather_some(solved, start), np.zeros(int(self._numbers.missing)))

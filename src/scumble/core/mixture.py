@@ -27,9 +27,9 @@ from scumble.core.display import Card, Grid, Note
 from scumble.core.display import Part as Shown
 from scumble.core.errors import NotEstimable
 from scumble.core.information import Information
-from scumble.core.mixture_level import Level
+from scumble.core.mixture_level import LevelPart
 from scumble.core.mixture_part import Numbers, Part
-from scumble.core.mixture_window import Window
+from scumble.core.mixture_window import WindowPart
 from scumble.core.once import once
 from scumble.core.parameters import plain
 
@@ -101,11 +101,11 @@ class Mixture(BaseChannel):
         levels: dict[int, float] = {}
         common, windows = self._constant, []
         for part, share, _, _ in self._each():
-            if isinstance(part, Level):
+            if isinstance(part, LevelPart):
                 own = share * part.products(self.gamma)[1]
                 levels[part.width] = own * part.codes
                 common -= own
-            elif isinstance(part, Window):
+            elif isinstance(part, WindowPart):
                 windows.append((part, share * part.contrasts(self.gamma)))
         return Information(self.numbers, common, levels, windows)
 
@@ -189,10 +189,10 @@ class Mixture(BaseChannel):
         levels: dict[int, float] = {}
         common, windows = 0.0, []
         for part, share, _, unit in self._each():
-            if isinstance(part, Level):
+            if isinstance(part, LevelPart):
                 alike, own = part.products(self.gamma)
                 common, levels[part.width] = common + share**2 * alike, share**2 * own
-            elif isinstance(part, Window):
+            elif isinstance(part, WindowPart):
                 windows.append((part, (share / unit) ** 2 * part.products(self.gamma)))
         return Information(self.numbers, common, levels, windows)
 

@@ -22,9 +22,9 @@ from scumble.core.design import best_blocks
 from scumble.core.difference_set import MOST_CODES, DifferenceSet
 from scumble.core.errors import ParameterError
 from scumble.core.mixture import Mixture
-from scumble.core.mixture_level import Level
+from scumble.core.mixture_level import LevelPart
 from scumble.core.mixture_part import Numbers, Part
-from scumble.core.mixture_window import Window
+from scumble.core.mixture_window import WindowPart
 
 KINDS = ("sum", "range", "point")
 """What can be asked, as a setting says it."""
@@ -78,17 +78,17 @@ def _chosen(numbers: Numbers, gamma: float, asked: tuple[str, ...]) -> tuple[lis
 
 
 def _finest(part: Part) -> bool:
-    return isinstance(part, Level) and part.width == 1
+    return isinstance(part, LevelPart) and part.width == 1
 
 
 def candidates(numbers: Numbers, gamma: float) -> list[Part]:
     """Windows of a few reaches, the two ends, and levels of intervals within intervals down to single numbers."""
     steps = min(KNOTS, numbers.points - 1)
     reaches = {steps, round(steps * gamma**-0.35), round(steps * gamma**-0.35 / 2)}
-    windows = [Window(numbers, steps, reach) for reach in sorted(reaches, reverse=True) if 1 <= reach <= steps]
-    windows += [Window(numbers, 1, 1)] if steps > 1 else []
+    windows = [WindowPart(numbers, steps, reach) for reach in sorted(reaches, reverse=True) if 1 <= reach <= steps]
+    windows += [WindowPart(numbers, 1, 1)] if steps > 1 else []
     levels = [
-        Level(numbers, width, _blocks(-(-numbers.points // width) + numbers.missing, gamma))
+        LevelPart(numbers, width, _blocks(-(-numbers.points // width) + numbers.missing, gamma))
         for width in widths(numbers)
     ]
     return [*windows, *levels]
@@ -167,21 +167,21 @@ class Task:
 def _between(part: Part, cells: Numbers, cell: int, gamma: float) -> Vector:
     """What a part tells of cells of so many numbers: a level of narrower intervals tells each cell apart, the less the narrower they are."""
     units = np.eye(cells.size)
-    if isinstance(part, Level):
-        own, wide = part.products(gamma)[1], Level(cells, max(1, part.width // cell), part.blocks)
+    if isinstance(part, LevelPart):
+        own, wide = part.products(gamma)[1], LevelPart(cells, max(1, part.width // cell), part.blocks)
         rounding = np.stack([wide.gather(unit)[: wide.used] for unit in units], axis=1)
         share = np.full(cells.size, min(1.0, part.width / cell))
         share[cells.points :] = 1.0
         return np.asarray(own * (part.codes * np.sqrt(share)[:, None] * (rounding.T @ rounding) * np.sqrt(share) - 1))
-    assert isinstance(part, Window)
-    coarse = Window(cells, min(part.steps, cells.points - 1), part.reach)
+    assert isinstance(part, WindowPart)
+    coarse = WindowPart(cells, min(part.steps, cells.points - 1), part.reach)
     rounding = np.stack([coarse.gather(unit)[coarse.held] for unit in units], axis=1)
     return np.asarray(rounding.T @ coarse.contrasts(gamma) @ rounding)
 
 
 def _within(part: Part, width: int, gamma: float) -> float:
     """What a level tells of numbers that are alike on intervals of a width and not on wider ones: only where its own are as narrow."""
-    if not isinstance(part, Level) or part.width > width:
+    if not isinstance(part, LevelPart) or part.width > width:
         return 0.0
     return part.codes * part.products(gamma)[1] * part.width
 

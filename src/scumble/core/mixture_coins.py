@@ -22,7 +22,7 @@ from scumble.core.domain import Codes
 from scumble.core.errors import ParameterError
 from scumble.core.mixture import Mixture
 from scumble.core.mixture_part import Numbers, Part
-from scumble.core.mixture_window import Window
+from scumble.core.mixture_window import WindowPart
 from scumble.core.once import once
 
 FINE = 1 << 20
@@ -110,7 +110,7 @@ class MixtureCoins(BaseCoins):
         whole = sum(self.spans)
         shares = [span / whole for span in self.spans]
         parts = [
-            Window(part.numbers, part.steps, part.reach, ticks) if isinstance(part, Window) else part
+            WindowPart(part.numbers, part.steps, part.reach, ticks) if isinstance(part, WindowPart) else part
             for part, ticks in zip(self.parts, self.ticks, strict=True)
         ]
         return Mixture(parts, shares, self.inside / self.outside)

@@ -13,11 +13,11 @@ from scumble.core.once import once
 
 
 @dataclass(frozen=True, eq=False)
-class Level(Part):
+class LevelPart(Part):
     """Intervals of neighbouring numbers, each with a place of its own.
 
     >>> from scumble.core.mixture_part import Numbers
-    >>> level = Level(Numbers(5), 2, DifferenceSet(3, np.array([0])))
+    >>> level = LevelPart(Numbers(5), 2, DifferenceSet(3, np.array([0])))
     >>> level.gather(np.array([1.0, 2, 3, 4, 5])).tolist(), level.spread(np.array([1.0, 2, 3])).tolist()
     ([3.0, 7.0, 5.0], [1.0, 1.0, 2.0, 2.0, 3.0])
     """

@@ -3,8 +3,8 @@
 A column has `points` numbers in order, 0 to points - 1, and perhaps a missing value, which comes last. A part puts each number on a place of
 a circle of K, and publishes a code (place + d) mod K, each d of its set D gamma times as likely as each other one.
 
-    Level     intervals of neighbouring numbers (core/mixture_level.py)
-    Window    knots at equal distances (core/mixture_window.py)
+    level     intervals of neighbouring numbers (core/mixture_level.py)
+    window    knots at equal distances (core/mixture_window.py)
 
 A missing value is a place of its own in each part. With R the rounding, R[place, x] = Pr[x is put on the place],
 

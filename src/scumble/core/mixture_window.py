@@ -19,13 +19,13 @@ from scumble.core.once import once
 
 
 @dataclass(frozen=True, eq=False)
-class Window(Part):
+class WindowPart(Part):
     """Knots at equal distances, each with `reach` neighbouring codes.
 
     grain   the ticks by which numbers are rounded; exact fractions where it is 0
 
     >>> from scumble.core.mixture_part import Numbers
-    >>> ends = Window(Numbers(5), 1, 1)
+    >>> ends = WindowPart(Numbers(5), 1, 1)
     >>> ends.codes, ends.spread(np.array([0.0, 1.0])).tolist()
     (2, [0.0, 0.25, 0.5, 0.75, 1.0])
     """
