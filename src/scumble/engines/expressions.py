@@ -69,8 +69,9 @@ def select(
     grouped: int = 0,
 ) -> exp.Select:
     """A SELECT of named columns, of which the first few are grouped by: by their places, because a column of the table may have any name."""
-    statement = exp.select(*(exp.alias_(e.copy(), exp.to_identifier(name)) for name, e in columns.items()))
-    statement = statement.from_(table(source) if isinstance(source, str) else source)
+    named = [exp.alias_(e.copy(), exp.to_identifier(name), copy=False) for name, e in columns.items()]
+    statement = exp.select(*named).from_(table(source) if isinstance(source, str) else source.copy(), copy=False)
     if where:
-        statement = statement.where(*(part.copy() for part in where))
-    return statement.group_by(*(exp.Literal.number(i + 1) for i in range(grouped))) if grouped else statement
+        statement = statement.where(*(part.copy() for part in where), copy=False)
+    places = [exp.Literal.number(i + 1) for i in range(grouped)]
+    return statement.group_by(*places, copy=False) if grouped else statement

@@ -32,7 +32,6 @@ class Remembered:
         self._engine = open_engine({TABLE: raw})
         self.dialect = self._engine.dialect
         self._runs: dict[exp.Query, pa.Table] = {}
-        self._truths: dict[tuple[tuple[exp.Expression, str], ...], list[npt.NDArray[np.int8]]] = {}
 
     def run(self, statement: exp.Query) -> pa.Table:
         """The result of a statement as Arrow."""
@@ -51,10 +50,7 @@ class Remembered:
 
     def truths(self, asked: Predicates) -> list[npt.NDArray[np.int8]]:
         """The truth values of predicates, each on the values of a column."""
-        key = tuple((predicate, column) for predicate, column, _ in asked)
-        if key not in self._truths:
-            self._truths[key] = self._engine.truths(asked)
-        return self._truths[key]
+        return self._engine.truths(asked)
 
     def tally(self, axes: Sequence[Axis]) -> npt.NDArray[np.int64] | None:
         """By the statement, which is remembered."""

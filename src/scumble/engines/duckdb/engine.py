@@ -12,10 +12,12 @@ from scumble.core.readable import readable
 from scumble.engines.duckdb.complaint import files_read, refusal
 from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.cursors import Cursor, Cursors
+from scumble.engines.duckdb.halves import with_halves
 from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.duckdb.lookup import with_lookups
 from scumble.engines.duckdb.tally import tally
 from scumble.engines.engine import TABLE, Axis, Predicates, Tables, truths_by_statement
+from scumble.engines.known_truths import KnownTruths
 from scumble.engines.sql import parquet, quoted
 
 MOVES = 4
@@ -40,6 +42,7 @@ class DuckDB:
         self._views = {name: rows for name, rows in tables.items() if not isinstance(rows, pa.Table)}
         self._cursors = Cursors(files, self._open)
         self._cursors.current()
+        self._truths = KnownTruths()
         rows = tables.get(TABLE)
         self._files = list(rows) if isinstance(rows, Sequence) else None
 
@@ -52,7 +55,7 @@ class DuckDB:
 
     def run(self, statement: exp.Query) -> pa.Table:
         """The result of a statement as Arrow."""
-        sql = with_lookups(statement).sql(dialect=self.dialect)
+        sql = with_halves(with_lookups(statement)).sql(dialect=self.dialect)
         for _ in range(MOVES):
             cursor = self._cursors.current()
             cursor.share(self._shared)
@@ -80,8 +83,8 @@ class DuckDB:
         cursor.connection.unregister(name)
 
     def truths(self, asked: Predicates) -> list[npt.NDArray[np.int8]]:
-        """Evaluates each predicate on a table of its domain's values, all in one statement."""
-        return truths_by_statement(self, asked)
+        """Evaluates each predicate on a table of its domain's values, all that are new in one statement."""
+        return self._truths.of(asked, lambda new: truths_by_statement(self, new))
 
     def tally(self, axes: Sequence[Axis]) -> npt.NDArray[np.int64] | None:
         """Counts of cells without a statement; not of joined files, and where a look into the files does not do."""

@@ -4,8 +4,10 @@ DuckDB turns a result into Arrow in one call that looks at nothing until it is o
 thread that asks waits for it: in the main one Python raises what Ctrl-C does, and every one looks at the time (core/stopping.py).
 """
 
+import os
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import duckdb
@@ -26,16 +28,42 @@ def arrow(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
 
 def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
     """What is done with a connection, as long as nobody wants its end."""
-    question = current()
-    with ThreadPoolExecutor(1) as pool:
-        doing = pool.submit(work)
-        try:
-            while not doing.done():
-                if question is not None:
-                    question.look()
-                wait([doing], timeout=LOOK)  # a signal that another thread got is seen by the main one when it wakes
-            return doing.result()
-        finally:
-            while not doing.done():
-                connection.interrupt()  # again, where it came before the statement had begun
-                wait([doing], timeout=LOOK)
+    question, doing = current(), _helper().submit(work)
+    try:
+        while not _over(doing):  # a signal that another thread got is seen by the main one when it wakes
+            if question is not None:
+                question.look()
+        return doing.result()
+    finally:
+        while not doing.done():
+            connection.interrupt()  # again, where it came before the statement had begun
+            wait([doing], timeout=LOOK)
+
+
+def _over(doing: "Future[T]") -> bool:
+    try:
+        doing.exception(timeout=LOOK)
+    except TimeoutError:  # of the waiting; one of the work itself is its outcome
+        return doing.done()
+    return True
+
+
+_own = threading.local()
+
+
+def _helper() -> ThreadPoolExecutor:
+    """The thread that works for this one. It waits for the next statement: to start one for each takes as long as a small statement does."""
+    helper: ThreadPoolExecutor | None = getattr(_own, "helper", None)
+    if helper is None:
+        helper = _own.helper = ThreadPoolExecutor(1, thread_name_prefix="scumble-statement")
+    return helper
+
+
+def _forget() -> None:
+    """In the child of a fork, where no thread is left but the one that forked."""
+    global _own
+    _own = threading.local()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -5,11 +5,11 @@ from sqlglot import exp
 from scumble.engines.engine import LOOKUP
 
 
-def with_lookups(statement: exp.Expression) -> exp.Expression:
+def with_lookups(statement: exp.Query) -> exp.Query:
     """The statement with every CASE that is marked for it as the place of a word in one list and the number there in another."""
     if not _marked(statement):
         return statement
-    changed: exp.Expression = statement.copy()
+    changed: exp.Query = statement.copy()
     for case in _marked(changed):
         case.replace(_looked_up(case))
     return changed

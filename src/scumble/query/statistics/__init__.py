@@ -10,7 +10,10 @@ from sqlglot import exp
 
 from scumble.query.statistics import counting, pairs, spread
 
-STATISTICS: dict[type[exp.Expression], Callable[[exp.Expression], exp.Expression]] = {
+Formula = Callable[[exp.Expression], exp.Expression]
+"""A statistic as counts and sums."""
+
+STATISTICS: dict[type[exp.Expression], Formula] = {
     exp.CountIf: counting.count_if,
     exp.Variance: spread.variance,
     exp.VariancePop: spread.variance_of_all,

@@ -3,7 +3,7 @@
 from sqlglot import exp
 
 from scumble.query.aggregates import AGGREGATES
-from scumble.query.statistics import SCALES, STATISTICS
+from scumble.query.statistics import SCALES, STATISTICS, Formula
 from scumble.query.statistics.counting import filtered
 
 SCALE = "scumble scale"
@@ -14,12 +14,20 @@ def spell_out(select: exp.Select) -> None:
     """Replaces them in the SELECT list, in HAVING, QUALIFY and ORDER BY; a registered aggregate stays as it is."""
     for part in list(select.find_all(exp.Filter)):
         part.replace(filtered(part))
-    for kind, formula in STATISTICS.items():
-        for function in list(select.find_all(kind)) if kind not in AGGREGATES else ():
+    for kind, formula in _used(select).items():
+        for function in list(select.find_all(kind)):
             meant = exp.paren(formula(function))
             meant.meta[SCALE] = SCALES.get(kind, "plain")
             function.replace(meant if isinstance(function.parent, exp.Expression) else meant.this)
     _unwrapped(select)
+
+
+def _used(select: exp.Select) -> dict[type[exp.Expression], Formula]:
+    """The statistics to be spelt out; nearly all questions have none, and are walked through once."""
+    kinds = {type(node) for node in select.walk()}
+    if not any(issubclass(kind, tuple(STATISTICS)) for kind in kinds):
+        return {}
+    return {kind: formula for kind, formula in STATISTICS.items() if kind not in AGGREGATES}
 
 
 def _unwrapped(select: exp.Select) -> None:
