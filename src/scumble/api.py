@@ -33,6 +33,7 @@ def publish(
     drop: str | Sequence[str] = (),
     rest: str | None = None,
     text: str | Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
     domains: Mapping[str, Any] | None = None,
     coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     mechanism: str | None = None,
@@ -69,6 +70,8 @@ def publish(
     drop        the columns to leave out; * and ? in a name stand for what may be there
     rest        "drop" leaves out every column that no argument names; without it such a column is refused
     text        columns of a CSV file to read as text, whatever they look like
+    types       column -> "text", "integer", "number", "boolean", "date" or "timestamp": what its values are, for mechanisms whose types must
+                not follow the rows (noisy_counts, columnized, k_dgs) and tables that do not say it themselves; text when absent
     domains     column -> its values (None for a missing one), or {"low": ..., "high": ..., "step": ...} for numbers
     coarsen     public column -> {"bins": 10}, {"edges": [18, 65]}, {"prefix": 3} or {"date": "month"}
     mechanism   how to perturb: docs/mechanisms.md has them all; and settings, what it offers beyond the privacy target
@@ -101,6 +104,7 @@ def publish(
         drop=drop,
         rest=rest,
         text=text,
+        types=types,
         domains=domains,
         coarsen=coarsen,
         mechanism=mechanism,

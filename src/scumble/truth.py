@@ -154,9 +154,20 @@ def kept(manifest: Manifest) -> list[str]:
 
 
 def recoded(raw: pa.Table, manifest: Manifest) -> pa.Table:
-    """Columns of a raw table in memory, coarsened and merged as the release has them; numbers are not put on a grid."""
+    """Columns of a raw table in memory as the release has them: coarsened and merged, counted numbers on their grid; perturbed ones are left as they are."""
     records = {column.of or column.name: column for column in manifest.columns}
-    return pa.table({name: _as_published(raw.column(name), records[name]) for name in raw.column_names})
+    table = {name: _as_published(raw.column(name), records[name]) for name in raw.column_names}
+    grids = {name: record for name, record in manifest.form.declared_domains.items() if name in table}
+    placed = {name: _placed(table[name], record.domain(records[name].type)) for name, record in grids.items()}
+    return pa.table(table | placed)
+
+
+def _placed(column: pa.ChunkedArray, domain: Domain) -> pa.ChunkedArray:
+    """Values on the points of a domain; those outside are left as they are, for no published one is theirs."""
+    plain = decoded(column).combine_chunks()
+    held = domain.holds(plain)
+    points = domain.values.take(pa.array(domain.encode(plain.filter(held), "")))
+    return pa.chunked_array([pc.replace_with_mask(plain.cast(domain.type), held, points)])
 
 
 def _as_published(column: pa.ChunkedArray, record: ColumnRecord) -> pa.ChunkedArray:

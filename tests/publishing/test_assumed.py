@@ -13,7 +13,7 @@ from scumble.auditing.evidence.table import examine_table
 from scumble.cli import app
 from scumble.core.channel import gamma_bound
 from scumble.core.errors import ParameterError
-from scumble.sources.source import read_source
+from scumble.mechanisms.declared_table import spec_table
 from scumble.spec.spec import read_spec
 
 COLUMNS = """
@@ -65,7 +65,7 @@ def test_every_command_that_publishes_nothing_takes_it(privacy: str, folder: Pat
     ):
         made = CliRunner().invoke(app, command)
         assert made.exception is None or isinstance(made.exception, SystemExit), (command, made.exception)
-    (found,) = examine_table(read_source(read_spec(path)), read_spec(path))
+    (found,) = examine_table(spec_table(read_spec(path)), read_spec(path))
     gamma = gamma_bound(0.5, 0.8) if "rho2" in privacy else 3
     assert found.retain == pytest.approx(scumble.Channel.from_gamma(3, gamma).retain)
 

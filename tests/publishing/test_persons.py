@@ -158,15 +158,50 @@ def test_what_does_not_fit_is_refused(more: dict[str, Any], error: type[Exceptio
         scumble.publish(visits().drop_columns("visit"), **HOW, **more)
 
 
-@pytest.mark.parametrize("name", ["pid", "who"])
-@pytest.mark.parametrize("role", ["public", "drop"])
-def test_a_column_that_looks_like_persons_is_named_where_nobody_named_it(role: str, name: str) -> None:
-    """Three rows of each person, published or left out without a word about persons."""
-    draw = np.random.default_rng(3)
+def numbered(name: str) -> pa.Table:
+    """Three rows of each person."""
     who = np.repeat(np.arange(400), 3)
     ids = who if name == "pid" else [f"P{i:04d}" for i in who]
-    table = pa.table({name: ids, "d": draw.choice(DOMAIN, 1200)})
-    how: dict[str, Any] = {"sensitive": "d", "domains": {"d": DOMAIN}, "gamma": 3, "public": [], role: [name]}
+    return pa.table({name: ids, "d": np.random.default_rng(3).choice(DOMAIN, 1200)})
+
+
+ILL: dict[str, Any] = {"sensitive": "d", "domains": {"d": DOMAIN}, "gamma": 3}
+
+
+@pytest.mark.parametrize("name", ["pid", "who"])
+def test_a_published_column_that_looks_like_persons_is_counted_by(name: str) -> None:
+    """Whoever has the release puts the rows of a person together: what is promised is promised to a person, or refused."""
+    with pytest.warns(
+        UserWarning, match=f"'{name}' is PUBLISHED as it is and looks as if people were told apart by it"
+    ):
+        release = scumble.publish(numbered(name), **ILL, public=name)
+    assert release.manifest.persons is not None
+    assert (release.manifest.persons.how, release.manifest.persons.rows) == ("counted", 3)
+    assert round(release.terms.guarantees[0].parameters["gamma"], 3) == 27
+    with pytest.raises(SchemaError, match="a person has up to 3 rows"):
+        scumble.publish(numbered(name), **{**ILL, "gamma": 1000}, public=name)
+
+
+def test_a_published_number_of_each_row_counts_nobody() -> None:
+    table = pa.table({"row": np.arange(1200), "d": np.random.default_rng(3).choice(DOMAIN, 1200)})
+    with pytest.warns(UserWarning, match="rows a person were NOT counted, and 'row' looks"):
+        release = scumble.publish(table, **ILL, public="row")
+    assert release.manifest.persons is not None
+    assert release.manifest.persons.how == "unanswered"
+
+
+def test_a_published_name_of_few_places_counts_nobody() -> None:
+    table = pa.table({"hospital_name": ["north", "south"] * 600, "d": np.random.default_rng(3).choice(DOMAIN, 1200)})
+    with pytest.warns(UserWarning, match="rows a person were NOT counted"):
+        release = scumble.publish(table, **ILL, public="hospital_name")
+    assert release.manifest.persons is not None
+    assert release.manifest.persons.how == "unanswered"
+
+
+@pytest.mark.parametrize("name", ["pid", "who"])
+def test_a_column_that_looks_like_persons_is_named_where_nobody_named_it(name: str) -> None:
+    """Three rows of each person, left out without a word about persons."""
+    table, how = numbered(name), {**ILL, "public": [], "drop": [name]}
     with pytest.warns(UserWarning, match=f"rows a person were NOT counted, and '{name}' looks .* --person {name}"):
         release = scumble.publish(table, **how)
     known = belief(release.terms.guarantees)

@@ -33,6 +33,10 @@ def command(
     text: Annotated[
         list[str] | None, typer.Option(help="A CSV column to read as text, whatever it looks like.")
     ] = None,
+    type: Annotated[
+        list[str] | None,
+        typer.Option(help="What the values of a column are, where a mechanism must not guess: age=integer, day=date."),
+    ] = None,
     domain: Annotated[
         list[str] | None,
         typer.Option(help="The values of a column: disease=flu,cold,asthma or age=0..120 or cost=0..99.5:0.5."),
@@ -132,6 +136,7 @@ def command(
         drop=[*listed(drop), *_left_out(beside, [*named, *coarser], table)],
         rest=rest,
         text=listed(text),
+        types=dict(_assignment(text, "--type", "age=integer") for text in listed(type)),
         domains=_domains(domain) or ({} if domain_from_data else _declared(beside, listed(sensitive), table)),
         coarsen=coarser,
         mechanism=mechanism,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import is_number
+from scumble.core.arrow_types import decoded, is_number
 from scumble.core.errors import NotOnGrid, SchemaError
 
 LARGEST_GRID = 10_000_000
@@ -43,6 +43,10 @@ class Domain(ABC):
     @abstractmethod
     def encode(self, column: pa.Array, name: str) -> Codes:
         """The codes of a column's values; a value outside the domain is refused."""
+
+    @abstractmethod
+    def holds(self, column: pa.Array) -> pa.Array:
+        """Which values of a column lie in the domain, so that `encode` takes them."""
 
     @property
     def code_type(self) -> np.dtype[np.unsignedinteger]:
@@ -97,6 +101,16 @@ class Categories(Domain):
             return self._encode_dictionary(column, name)
         return self._lookup(column, name)
 
+    def holds(self, column: pa.Array) -> pa.Array:
+        """Those that are listed."""
+        return pc.is_valid(self._known(decoded(column)))
+
+    def _known(self, column: pa.Array) -> pa.Array:
+        """The places of values in the list; none of those that are not in it."""
+        if pa.types.is_floating(column.type):
+            column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 is 0.0
+        return pc.index_in(column if column.type == self.type else column.cast(self.type), value_set=self.values)
+
     def _encode_dictionary(self, column: pa.DictionaryArray, name: str) -> Codes:
         used = column.dictionary
         positions = column.indices
@@ -112,9 +126,7 @@ class Categories(Domain):
         return np.asarray(known.to_numpy(zero_copy_only=False).astype(self.code_type)[places])
 
     def _lookup(self, column: pa.Array, name: str) -> Codes:
-        if pa.types.is_floating(column.type):
-            column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 is 0.0
-        known = pc.index_in(column if column.type == self.type else column.cast(self.type), value_set=self.values)
+        known = self._known(column)
         self._refuse_unknown(column, known, name)
         return np.asarray(known.to_numpy(zero_copy_only=False).astype(self.code_type))
 
@@ -252,6 +264,16 @@ class Grid(Domain):
         if self.exact:
             self._refuse_between(x, places, name)
         return np.asarray(places.astype(self.code_type))
+
+    def holds(self, column: pa.Array) -> pa.Array:
+        """Numbers that are nearest to a point; with `exact`, those that are one."""
+        x = _doubles(decoded(column), "column")
+        places = self._places(x)
+        inside = np.isfinite(x) & (places >= 0) & (places < self.size)
+        if self.exact:
+            points = np.asarray(self.values.cast(pa.float64(), safe=False))
+            inside[inside] = x[inside] == points[places[inside].astype(np.int64)]
+        return pa.array(inside)
 
     def _refuse_between(self, x: npt.NDArray[np.float64], places: npt.NDArray[np.float64], name: str) -> None:
         """Refuses values between two points, where the publisher said that there are none."""

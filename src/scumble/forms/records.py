@@ -52,6 +52,11 @@ class FormRecord(Model):
         """What is the publisher's word, because no release of this form can show it."""
         return []
 
+    @property
+    def counted_rows(self) -> str:
+        """Which rows an answer is for, where these are not all of the table."""
+        return ""
+
     def layout(self, columns: list[str], data: list[str]) -> list[tuple[list[str], list[str]]]:
         """The columns and the files of each table."""
         return [(columns, data)]

@@ -1,33 +1,68 @@
-"""The table of a spec, with declared types where its mechanism promises differential privacy."""
+"""The table of a spec, its columns of the types that were declared.
 
-from scumble.core.errors import SchemaError
+A mechanism that promises that no single row shows must not take a type from the rows: its tables are opened as text where they do not say themselves what
+their columns are, and made what the spec declares. With any other mechanism a type is the table's own; one that was declared otherwise is refused.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scumble.core.arrow_types import is_text
+from scumble.core.errors import SchemaError, did_you_mean
 from scumble.mechanisms import find_mechanism
-from scumble.sources.declared import DeclaredTypes
-from scumble.sources.source import Source, read, read_source
+from scumble.sources.declared import DeclaredTypes, type_name
+from scumble.sources.source import EVERY, Source, read
 from scumble.spec.spec import ColumnSpec, Spec
 
 
 def spec_table(spec: Spec) -> Source:
     """The table that a spec names."""
-    return declared(read_source(spec), spec, spec.table)
+    text = [name for name, column in spec.columns.items() if column.text]
+    return declared(opened(spec.table, spec.mechanism, text), spec, spec.table)
 
 
-def declared(source: Source, spec: Spec, thing: object) -> Source:
-    """The table with the types that the spec declares, where a guess would follow the rows and the mechanism must not; what is not declared is text.
+def opened(thing: Any, mechanism: str, text: Sequence[str] = ()) -> Source:
+    """A table before types are declared: all of it text, where a guess would follow the rows and the mechanism must not."""
+    if not find_mechanism(mechanism).traits.every_output:
+        return read(thing, text=text)
+    source = read(thing, text=EVERY)
+    for name in text:
+        if name not in source.schema.names:
+            raise SchemaError(f"column {name!r} is not in {source.name}{did_you_mean(name, source.schema.names)}")
+    return source
+
+
+def declared(source: Source, spec: Spec, thing: Any) -> Source:
+    """The table with the types that the spec declares.
 
     thing   what the source was opened from
     """
     guesses = getattr(source, "guesses", "")
-    if not guesses or not find_mechanism(spec.mechanism).traits.declared_types:
-        return source
+    if not guesses or not find_mechanism(spec.mechanism).traits.every_output:
+        return _as_declared(source, spec, thing, bool(guesses))
     if guesses == "always":
         raise SchemaError(
             f"{source.name} says what its values are by the values themselves, and {spec.mechanism} promises that no single row shows in a type; "
             "convert it to CSV and declare types in the spec, or to Parquet, which has them"
         )
-    names = source.schema.names
+    names, own = source.schema.names, getattr(source, "declared", {})
     types = {name: kind for name, column in spec.columns.items() if name in names and (kind := type_of(column))}
-    return DeclaredTypes(read(thing, text=names), types)
+    return DeclaredTypes(source, own | types)
+
+
+def _as_declared(source: Source, spec: Spec, thing: Any, guessed: bool) -> Source:
+    """The table, once every declared type is the one that it has; a guess gives way where text was declared."""
+    wanted = {name: c.type for name, c in spec.columns.items() if c.type is not None and name in source.schema.names}
+    words = [n for n, kind in wanted.items() if kind == "text" and not is_text(source.schema.field(n).type)]
+    if guessed and words:
+        source = read(thing, text=[*(n for n, c in spec.columns.items() if c.text), *words])
+    for name, kind in wanted.items():
+        if (own := type_name(source.schema.field(name).type)) != kind:
+            has = source.schema.field(name).type if own is None else own
+            raise SchemaError(
+                f"column {name!r} is declared to be of type {kind}, and {source.name} has {has} there; correct one of the two"
+            )
+    return source
 
 
 def type_of(column: ColumnSpec) -> str | None:

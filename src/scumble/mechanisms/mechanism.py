@@ -40,8 +40,8 @@ class Traits:
     """Its coins can be a function of a key, so that the same people are published alike again."""
     stackable: bool = False
     """Releases of several owners by one spec can be asked as one."""
-    declared_types: bool = False
-    """Its promise is about every output, so that types are declared: one that is guessed from the rows follows a single one of them."""
+    every_output: bool = False
+    """Its promise is about every output: types are declared, and a row that has no place in what was declared is left out, where others refuse the table."""
     sorted_rows: bool = False
     """Rows are published in the order of their values; else in random order."""
     permuted: bool = False

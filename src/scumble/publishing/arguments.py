@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
-from scumble.mechanisms.declared_table import declared, spec_table
+from scumble.mechanisms.declared_table import declared, opened, spec_table
 from scumble.publishing.roles import decided, named_roles
-from scumble.sources.source import Source, read
+from scumble.sources.source import Source
 from scumble.spec.problems import first_problem
 from scumble.spec.spec import DEFAULT, REST, ColumnSpec, Spec, Target, read_spec
 
@@ -26,6 +26,7 @@ class Arguments:
     drop: Names = ()
     rest: str | None = None
     text: Names = ()
+    types: Mapping[str, str] | None = None
     domains: Mapping[str, Any] | None = None
     coarsen: Mapping[str, Mapping[str, Any]] | None = None
     mechanism: str | None = None
@@ -71,7 +72,7 @@ class Arguments:
         return (
             self.sensitive is not None
             or self.public is not None
-            or any((self.drop, self.domains, self.coarsen, self.attributes))
+            or any((self.drop, self.types, self.domains, self.coarsen, self.attributes))
         )
 
 
@@ -98,7 +99,7 @@ def _accepted(spec: Spec, determined: list[str]) -> Spec:
 def _written(path: str | Path, how: Arguments) -> tuple[Source, Spec]:
     """A spec in a file, with what arguments change of it."""
     if how.of_columns:
-        raise ParameterError("roles and domains are in the spec; edit it instead of giving them again")
+        raise ParameterError("roles, types and domains are in the spec; edit it instead of giving them again")
     spec = _override(read_spec(path), how)
     update = {"settings": {**spec.settings, **(how.settings or {})}, "rest": how.rest or spec.rest}
     spec = checked(spec.model_copy(update=update | how.of_persons))
@@ -107,12 +108,13 @@ def _written(path: str | Path, how: Arguments) -> tuple[Source, Spec]:
 
 def _spelled(table: Any, how: Arguments) -> tuple[Source, Spec]:
     """A table, and the spec that arguments make."""
-    source = read(table, text=names(how.text))
+    source = opened(table, how.mechanism or DEFAULT, names(how.text))
     named = {"sensitive": names(how.sensitive), "public": names(how.public), "dropped": names(how.drop)}
     for name in (how.id, how.person):
         if name is not None and name not in source.schema.names:
             raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, source.schema.names)}")
-    roles = named_roles(source.schema.names, named, [how.id, how.occurrence], list(how.coarsen or ()))
+    roles = named_roles(source.schema.names, named, [how.id, how.occurrence, how.person], list(how.coarsen or ()))
+    _demand_published(source, roles, how.types or {})
     _demand_sensitive(source, roles, "a domain", how.domains or {})
     _demand_sensitive(source, roles, "an attribute", how.attributes or {})
     spec = Spec(
@@ -134,6 +136,16 @@ def checked(spec: Spec) -> Spec:
         raise ParameterError(first_problem(error, Spec)) from None
 
 
+def _demand_published(table: Source, roles: Mapping[str, str], types: Mapping[str, str]) -> None:
+    """Refuses the type of a column that is not there, or that nothing is done with."""
+    for name in types:
+        if name not in table.schema.names:
+            raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
+        if name not in roles or roles[name] == "dropped":
+            role = "is dropped" if name in roles else "nobody named"
+            raise SchemaError(f"a type is declared for {name!r}, which {role}; types are for columns that are used")
+
+
 def _demand_sensitive(table: Source, roles: Mapping[str, str], what: str, given: Mapping[str, Any]) -> None:
     """Refuses the domain, or the attribute, of a column that is not there, or not sensitive."""
     for name in given:
@@ -147,7 +159,7 @@ def _demand_sensitive(table: Source, roles: Mapping[str, str], what: str, given:
 
 
 def _column(name: str, role: str, how: Arguments) -> ColumnSpec:
-    fields: dict[str, Any] = {"role": role}
+    fields: dict[str, Any] = {"role": role, "type": (how.types or {}).get(name)}
     if name in (how.coarsen or {}):
         fields["coarsen"] = (how.coarsen or {})[name]
     if role == "sensitive":

@@ -10,7 +10,7 @@ refused, unless rows_per_person = "all" says that the publisher knows. This refu
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -51,16 +51,24 @@ class Persons:
     """What was counted, for the publisher alone."""
     uncounted: tuple[str, ...] = ()
     """Columns that look as if they named people, where nobody said whose the rows are."""
+    published: bool = False
+    """Whether the column that was counted by is a public one."""
 
     @property
     def warnings(self) -> list[str]:
         """What a publisher who named nobody should look at."""
+        if self.published:
+            return [
+                f"{self.column!r} is PUBLISHED as it is and looks as if people were told apart by it: whoever has the release puts the rows of a "
+                f"person together. They were counted by it, and what is promised is promised to a person. Leave it out, as by --person {self.column} "
+                f'(person=), or say persons = "{ONE_ROW_EACH}" where it tells no people apart. This was found in the data'
+            ]
         if not self.uncounted:
             return []
         name, listed = self.uncounted[0], ", ".join(map(repr, self.uncounted))
         return [
             f"rows a person were NOT counted, and {listed} look{'s' * (len(self.uncounted) == 1)} as if people were told apart by it: what is "
-            f'promised is promised to a row. Name the column of persons, as in --person {name} (person=), or say persons = "{ONE_ROW_EACH}"'
+            f'promised is promised to a row. Name the column of persons, as in --person {name} (person=), or say persons = "{ONE_ROW_EACH}". This was found in the data'
         ]
 
     @property
@@ -68,7 +76,12 @@ class Persons:
         """In a sentence, for the publisher."""
         if self.tally is None or self.column is None:
             return UNCOUNTED[self.record.how]
-        chosen = "" if self.named else " (no person was named: of all identifiers its values have the most rows)"
+        why = (
+            "it is published, and looks as if it named people"
+            if self.published
+            else "of all identifiers its values have the most rows"
+        )
+        chosen = "" if self.named else f" (no person was named: {why})"
         counted = (
             f"{self.column}{chosen}: {self.tally.values:,} persons, {self.tally.rows / max(1, self.tally.values):.3g} rows each on "
             f"average, {self.tally.most:,} at most"
@@ -101,10 +114,21 @@ def persons_of(table: Source, spec: Spec, entropy: Entropy) -> Persons:
             )
         if spec.persons:
             return Persons(PersonsRecord(how="stated"), table)
-        return Persons(PersonsRecord(how="unanswered"), table, uncounted=_like_persons(table, spec))
+        return _unnamed(table, spec, entropy)
     counted = tallies(_streamed(table, candidates), candidates)
     column = max(candidates, key=lambda name: counted[name].most)
     return _counted(table, spec, column, counted[column], entropy)
+
+
+def _unnamed(table: Source, spec: Spec, entropy: Entropy) -> Persons:
+    """Whose rows they are where nobody says it. By a published column that tells people apart anybody puts their rows together: it is counted by."""
+    like = _like_persons(table, spec)
+    public = [seen.name for seen in like if spec.columns[seen.name].role == "public" and seen.share > SHARE]
+    counted = tallies(_streamed(table, public), public) if public else {}
+    column = max(public, key=lambda name: counted[name].most, default=None)
+    if column is None or counted[column].most == 1:
+        return Persons(PersonsRecord(how="unanswered"), table, uncounted=tuple(seen.name for seen in like))
+    return replace(_counted(table, spec, column, counted[column], entropy), published=True)
 
 
 def _identifiers(table: Source, spec: Spec) -> list[str]:
@@ -114,14 +138,12 @@ def _identifiers(table: Source, spec: Spec) -> list[str]:
     return [name for name, column in spec.columns.items() if column.role == "identifier"]
 
 
-def _like_persons(table: Source, spec: Spec) -> tuple[str, ...]:
+def _like_persons(table: Source, spec: Spec) -> list[Seen]:
     """Columns, published or left out, that look as if they numbered people, by the first rows of the table."""
     kinds = {field.name: published_type(field.type) for field in table.schema}
     numbering = [name for name, kind in kinds.items() if is_text(kind) or pa.types.is_integer(kind)]
     names = [name for name in numbering if name in spec.columns and spec.columns[name].role != "sensitive"]
-    return tuple(
-        seen.name for seen in first_look(table, names) if look(seen).kind in ("person", "code") or _repeats(seen)
-    )
+    return [seen for seen in first_look(table, names) if look(seen).kind in ("person", "code") or _repeats(seen)]
 
 
 SEVERAL, SHARE = 100, 0.1

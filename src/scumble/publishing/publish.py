@@ -25,6 +25,7 @@ from scumble.mechanisms.facts import Terms
 from scumble.mechanisms.mechanism import Mechanism
 from scumble.mechanisms.plan import Plan, Profile
 from scumble.publishing.account import NO_LEDGER, NONE, Wanted, account, ledger_of
+from scumble.publishing.admitted import admitted, rules_of
 from scumble.publishing.demands import demand_declared, demanded
 from scumble.publishing.dependence import demand_independent, dependence_of
 from scumble.publishing.encode import used_places
@@ -148,7 +149,7 @@ def _publish(
     former = former_files if overwrite else None
     with ledger_of(wanted, coin_source, out) as ledger:
         with whole_folder(out, former, durable=durable) as folder, spilling_into(folder.parent):
-            persons = persons_of(table, spec, coin_source.entropy)
+            persons = persons_of(_admitted(table, spec), spec, coin_source.entropy)
             table = persons.table
             counts = profile(table, spec)
             demand_declared(counts, coin_source)
@@ -172,9 +173,17 @@ def _publish(
     return replace(plan, warnings=[*plan.warnings, *persons.warnings])
 
 
+def _admitted(table: Source, spec: Spec) -> Source:
+    """The rows that may be published; a mechanism whose promise is about every output refuses none of them, and leaves out those that have no place."""
+    if not find_mechanism(spec.mechanism).traits.every_output:
+        return table
+    return admitted(table, spec, profile(table, spec).domains)
+
+
 def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Terms, randomness: Randomness) -> Manifest:
     """The files of a release, its manifest the last of them."""
     folder, written = job.folder, chosen.publish(job)
+    outside = {"outside": "left out"} if rules_of(job.spec, job.profile.domains) else {}
     manifest = Manifest(
         software=f"scumble {__version__}",
         mechanism=job.plan.mechanism,
@@ -184,7 +193,7 @@ def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Term
         persons=persons,
         randomness=randomness,
         files=written.files,
-        form=written.form,
+        form=written.form.model_copy(update=outside),
         order="sorted" if chosen.traits.sorted_rows else "shuffled",
     )
     _demand_derived(manifest)

@@ -25,7 +25,7 @@ def decided(spec: Spec, table: Source) -> Spec:
     chosen = find_mechanism(spec.mechanism)
     whole = spec.completed(table.schema, chosen.column_settings)
     if undecided := whole.undecided(table.schema.names):
-        raise UndecidedColumns(refusal(table, undecided))
+        raise UndecidedColumns(refusal(table, undecided, by_values=not chosen.traits.every_output))
     demand_types(table.schema, {name: whole.columns[name].role for name in table.schema.names})
     return whole.for_schema(table.schema, all_alike=chosen.traits.columns_alike)
 
@@ -79,9 +79,12 @@ def _hint(name: str, names: Sequence[str]) -> str:
     return did_you_mean(name, names)
 
 
-def refusal(table: Source, undecided: list[str]) -> str:
-    """A sentence for each column without a role, and the ways out."""
-    said = [f"  {seen.name!r} {_seen(seen)}." for seen in first_look(table, undecided)]
+def refusal(table: Source, undecided: list[str], *, by_values: bool = True) -> str:
+    """A sentence for each column without a role, and the ways out.
+
+    by_values   whether values are looked at, and not names and types alone: what a message says of values may follow a single row
+    """
+    said = [f"  {seen.name!r} {_seen(seen)}." for seen in first_look(table, undecided, by_values=by_values)]
     number = f"{len(said)} columns have" if len(said) > 1 else "1 column has"
     return "\n".join([f"{number} no role, and nothing is published before every column has one:", *said, WAYS])
 

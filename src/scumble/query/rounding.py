@@ -224,7 +224,7 @@ def _places(answer: Estimates, other: Estimates) -> npt.NDArray[np.intp]:
 
 def _hull(own: Estimate, others: list[tuple[Estimate, npt.NDArray[np.intp]]]) -> Estimate:
     def at(part: str, far: Callable[..., npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        numbers = [np.where(place < 0, 0.0, getattr(e, part)[place]) for e, place in others]
+        numbers = [np.append(getattr(e, part), 0.0)[place] for e, place in others]  # place -1 is the 0 at the end
         return np.asarray(far.reduce([getattr(own, part), *numbers]))  # type: ignore[attr-defined]
 
     method = STEPS if own.exact else own.method

@@ -34,8 +34,7 @@ def summary(name: str, manifest: Manifest, terms: Terms, doubts: Sequence[str] =
     for table in manifest.form.tables:
         shown = ", ".join(map(str, table.attributes[:8])) + (", ..." if len(table.attributes) > 8 else "")
         parts.append(Note(f"{table.name}: {table.rows:,} rows of {shown}"))
-    if manifest.persons is not None and manifest.persons.how == "capped":
-        parts.append(Note(f"answers are for {manifest.persons.answers_for}"))
+    parts += [Note(f"answers are for {rows}") for rows in manifest.answers_for]
     parts += [Note(f"guaranteed: {guarantee.statement}") for guarantee in terms.guarantees]
     if not terms.guarantees:
         parts.append(Note("guaranteed: nothing; no bound holds, or none was asked for", "strong"))

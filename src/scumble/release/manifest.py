@@ -91,6 +91,13 @@ class Manifest(Model):
         return self._written or FileVersion(version=self.version, digest=digest_of(self._document()))
 
     @property
+    def answers_for(self) -> list[str]:
+        """What answers are for, a line each; none where they are for all rows of the table."""
+        capped = self.persons is not None and self.persons.how == "capped"
+        parts = [self.persons.answers_for if self.persons is not None and capped else "", self.form.counted_rows]
+        return [part for part in parts if part]
+
+    @property
     def coded(self) -> bool:
         """Whether what it claims has codes; some of them alone are none."""
         every = [self.not_covered_codes, self.depends_on_data_codes, *(g.condition_codes for g in self.guarantees)]

@@ -32,6 +32,7 @@ def readme(manifest: Manifest) -> str:
         "Not covered:\n\n" + "\n".join(f"- {sentence(c)}" for c in manifest.not_covered),
         _dependence(manifest),
         "## How to compute with it",
+        *[f"What you compute is for {rows}." for rows in manifest.answers_for],
         form.howto(manifest),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

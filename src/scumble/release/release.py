@@ -131,9 +131,7 @@ class Release(Shown):
         types = {TABLE: self._types(columns), self.name: self._types(columns)}
         listed = {name: {field.name: field.type for field in rows.schema} for name, rows in tables.items()}
         answer = gated(sql, {**types, **listed}, answered)
-        persons = self.manifest.persons
-        if persons is not None and persons.how == "capped":
-            answer.notes[:0] = [f"this is the answer for {persons.answers_for}"]
+        answer.notes[:0] = [f"this is the answer for {rows}" for rows in self.manifest.answers_for]
         answer.notes[:0] = [f"{DOUBTFUL} {doubt}" for doubt in self.doubts[:1]]
         return answer
 

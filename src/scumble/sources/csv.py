@@ -41,7 +41,7 @@ class CsvSource:
             for name in text:
                 if name not in names:
                     raise TableError(f"column {name!r} is not in {self.name}{did_you_mean(name, names)}")
-            self._file = CsvFile(self._path, names, separator, text)
+            self._file = CsvFile(self._path, names, separator, text if text is not source.EVERY else None)
             self.schema: pa.Schema = self._file.schema()
 
     def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:

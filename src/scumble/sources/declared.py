@@ -5,14 +5,14 @@ release that has no such row. So every column is read as text, and made what it 
 fit its type is missing: a refusal would follow a single row too.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import decoded
+from scumble.core.arrow_types import decoded, is_text, published_type
 from scumble.sources.source import Source
 
 Type = Literal["text", "integer", "number", "boolean", "date", "timestamp"]
@@ -24,6 +24,26 @@ KINDS: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),
+}
+
+
+def type_name(kind: pa.DataType) -> str | None:
+    """What a spec calls the values of a column of that type; none where it has no word for them.
+
+    >>> type_name(pa.int8()), type_name(pa.dictionary(pa.int8(), pa.large_string())), type_name(pa.list_(pa.int8()))
+    ('integer', 'text', None)
+    """
+    plain = published_type(kind)
+    return next((name for name, fits in FITS.items() if fits(plain)), None)
+
+
+FITS: dict[str, Callable[[pa.DataType], bool]] = {
+    "text": is_text,
+    "boolean": pa.types.is_boolean,
+    "integer": pa.types.is_integer,
+    "number": pa.types.is_floating,
+    "date": pa.types.is_date,
+    "timestamp": pa.types.is_timestamp,
 }
 
 SHAPES = {

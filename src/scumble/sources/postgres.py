@@ -53,8 +53,9 @@ class PostgresSource:
         for name in text:
             if name not in sent.names:
                 raise TableError(f"column {name!r} is not in {self.name}{did_you_mean(name, sent.names)}")
+        words = [] if text is source.EVERY else text  # its columns have types of their own
         fields = [
-            pa.field(field.name, pa.string() if field.name in text else _plain_type(field.type)) for field in sent
+            pa.field(field.name, pa.string() if field.name in words else _plain_type(field.type)) for field in sent
         ]
         self.schema: pa.Schema = pa.schema(fields)
 

@@ -8,14 +8,11 @@ from collections.abc import Generator, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from scumble.core.errors import TableError
-
-if TYPE_CHECKING:
-    from scumble.spec.spec import Spec
 
 BATCH = 1 << 17
 """Rows of a batch."""
@@ -34,6 +31,23 @@ REGISTRY = [
 
 Packages add theirs behind these by an entry point of the group `scumble.sources`.
 """
+
+
+class Every(Sequence[str]):
+    """All columns, whatever they are called: it holds every name and lists none."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return 0
+
+    def __getitem__(self, place: Any) -> Any:
+        raise IndexError(place)
+
+
+EVERY = Every()
+"""Read as text: nothing is guessed from the rows, and no single value or line of a file is refused. A line that cannot be read as one is left out."""
 
 
 class Source(Protocol):
@@ -62,7 +76,7 @@ class SourceType(Protocol):
         """Whether a table is one of these, by its name or its type."""
 
     def __call__(self, thing: Any, *, text: Sequence[str] = ()) -> Source:
-        """The source; `text` names columns that are read as text where the source itself does not say what they are."""
+        """The source; `text` names columns, or is EVERY, that are read as text where the source itself does not say what they are."""
 
 
 def read(thing: Any, *, text: Sequence[str] = ()) -> Source:
@@ -80,11 +94,6 @@ def read(thing: Any, *, text: Sequence[str] = ()) -> Source:
     raise TableError(
         f"{path.name!r} is none of .csv, .tsv, .parquet, .jsonl, .xlsx, .dta, .sav; convert it, or pass a data frame"
     )
-
-
-def read_source(spec: "Spec") -> Source:
-    """The table that a spec names."""
-    return read(spec.table, text=[name for name, column in spec.columns.items() if column.text])
 
 
 def _kinds() -> Iterator[SourceType]:

@@ -16,6 +16,7 @@ from scumble.core.errors import TableError, did_you_mean
 from scumble.engines.sql import listed, text
 from scumble.sources import source
 from scumble.sources.address import address
+from scumble.sources.declared import type_name
 from scumble.sources.problems import demand_names
 
 DECLARED: tuple[tuple[tuple[str, ...], pa.DataType], ...] = (
@@ -59,12 +60,14 @@ class SqliteSource:
             if name not in names:
                 raise TableError(f"column {name!r} is not in {self.name}{did_you_mean(name, names)}")
         declared = self._declared()
+        self.declared = {name: type_name(kind) or "text" for name, kind in declared.items() if kind is not None}
+        """What the database says of its columns; a value may be of another type all the same."""
         missing = [name for name in names if declared.get(name) is None and name not in text]
-        self.guesses = "types" if missing else ""
+        self.guesses = "types" if missing or text is source.EVERY else ""
         """Whether a type follows the rows, which mechanisms that promise differential privacy must know."""
-        types = declared | (self._seen(missing) if missing else {}) | dict.fromkeys(text, pa.string())
+        self._text = {name for name in names if name in text}
+        types = declared | (self._seen(missing) if missing else {}) | dict.fromkeys(self._text, pa.string())
         self.schema: pa.Schema = pa.schema([(name, types[name]) for name in names])
-        self._text = set(text)
 
     def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:
         """The named columns; a value that does not fit its column is refused."""

@@ -44,6 +44,31 @@ def coarsen(column: pa.Array, how: Coarsen, name: str) -> pa.Array:
         raise SchemaError(f"column {name!r} of type {column.type} cannot be coarsened by {sentence}{instead}") from None
 
 
+def has_place(column: pa.Array, how: Coarsen) -> pa.Array:
+    """Which values the rule has a place for; a missing one has, and stays missing.
+
+    >>> has_place(pa.array(["flu", "gout", None]), Coarsen(groups={"airways": ["flu", "asthma"]})).to_pylist()
+    [True, False, True]
+    """
+    plain = decoded(column)
+    if how.groups is not None:
+        return groups(how.groups).has(plain)
+    if how.hierarchy is not None:
+        return read_hierarchy(how.hierarchy, _level(how)).has(plain)
+    if pa.types.is_integer(plain.type):
+        doubles = (
+            pc.and_(pc.greater_equal(plain, -WHOLE), pc.less_equal(plain, WHOLE))
+            if plain.type.bit_width == 64
+            else None
+        )
+        return pa.repeat(True, len(plain)) if doubles is None else doubles.fill_null(True)
+    return pa.repeat(True, len(plain))
+
+
+WHOLE = 2**53
+"""Whole numbers up to which doubles tell all of them apart."""
+
+
 def resolved(how: Coarsen) -> Coarsen:
     """The rule itself, as it may be published: a hierarchy as the groups that it makes at its level, without its path."""
     if how.hierarchy is None:

@@ -49,6 +49,11 @@ class Recoding:
             self._refuse(pc.unique(plain.filter(missed)).to_pylist(), name)
         return pa.array(self.labels, pa.string()).take(places)
 
+    def has(self, column: pa.Array) -> pa.Array:
+        """Which values have a place; a missing one has."""
+        known = pc.is_in(column, value_set=self._listed(column.type, "column"))
+        return pc.or_(known, pc.is_null(column))
+
     def _listed(self, kind: pa.DataType, name: str) -> pa.Array:
         try:
             return pa.array(self.values).cast(kind)

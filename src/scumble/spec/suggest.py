@@ -17,6 +17,7 @@ from scumble.core.arrow_types import is_text
 from scumble.core.errors import TableError
 from scumble.core.parameters import plain
 from scumble.core.progress import Progress
+from scumble.sources.declared import type_name
 from scumble.sources.source import Source
 from scumble.spec.looks import Look, look
 from scumble.spec.looks import seen as looking
@@ -120,7 +121,7 @@ def _lines(table_name: str, suggested: list[Suggestion], text: Collection[str]) 
         in_steps = column.role == "public" and steps
         yield f"# {column.seen.kind}: {column.why}; {'it will be published in steps' if in_steps else BECOMES[column.role]}"
         yield f'role = "{column.role}"'
-        if (kind := _type(column.seen.kind)) is not None:
+        if (kind := type_name(column.seen.kind)) is not None:
             yield f'type = "{kind}"'
         if column.seen.name in text:
             yield "text = true"
@@ -146,19 +147,6 @@ def _persons(suggested: list[Suggestion]) -> Iterator[str]:
         return
     yield '# No column says it. If each person is one row, say: persons = "one row each"'
     yield "# If not, or while nobody knows, every guarantee is printed with this question.\n"
-
-
-def _type(kind: pa.DataType) -> str | None:
-    """What the values are, as a spec says it: for mechanisms that must not guess."""
-    named = (
-        ("text", is_text),
-        ("boolean", pa.types.is_boolean),
-        ("integer", pa.types.is_integer),
-        ("number", pa.types.is_floating),
-        ("date", pa.types.is_date),
-        ("timestamp", pa.types.is_timestamp),
-    )
-    return next((name for name, fits in named if fits(kind)), None)
 
 
 BECOMES: dict[str, str] = {

@@ -39,7 +39,8 @@ def attack(case: Case) -> Finding | None:
     copies = rows - rows // factor
     sentence = f"every record is there {factor} times" if factor > 1 else "records do not stand a fixed number of times"
     beyond = 0
-    if case.scored and not publication.traits.adds_rows:
+    ranges = publication.manifest is not None and publication.manifest.view.ranges
+    if case.scored and not publication.traits.adds_rows and not ranges:
         groups = case.groups
         beyond = int(np.maximum(groups.rows - groups.people, 0)[groups.people > 0].sum())
         sentence += f"; {beyond:,} rows are beyond the number of people who have their public values"

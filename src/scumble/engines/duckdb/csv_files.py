@@ -15,13 +15,22 @@ EngineError = duckdb.Error
 
 
 class CsvFile:
-    """A file whose first line has these names; columns of `words` stay text, the others are typed by their beginning."""
+    """A file whose first line has these names; columns of `words` stay text, the others are typed by their beginning.
 
-    def __init__(self, path: Path, names: Sequence[str], separator: str, words: Sequence[str]) -> None:
+    Without words all of them stay text, and nothing is looked at: a line that cannot be read is left out, whatever the others are.
+    """
+
+    def __init__(self, path: Path, names: Sequence[str], separator: str, words: Sequence[str] | None) -> None:
         self._path, self._words = path, words
         self._shape: dict[str, Any] = {"header": True, "sep": separator, "quotechar": '"', "escapechar": '"'}
         self._shape |= {"skiprows": 0, "auto_detect": False}
         self._shape["hive_partitioning"] = False  # the columns are those of the file, whatever its folders are called
+        if words is None:
+            self._options: dict[str, Any] = {"columns": dict.fromkeys(names, "VARCHAR"), "ignore_errors": True}
+            self._options["strict_mode"] = (
+                False  # else one line that ends otherwise than the others is an error of the whole file
+            )
+            return
         try:
             self._options = self._look(separator, ".")
             if separator != "," and decimal_commas(self._relation(), path, words):
@@ -45,7 +54,7 @@ class CsvFile:
 
     def _look(self, separator: str, decimal: str) -> dict[str, Any]:
         """The types of the columns, and how dates and numbers are written."""
-        types = ", ".join(f"{text(name)}: 'VARCHAR'" for name in self._words)
+        types = ", ".join(f"{text(name)}: 'VARCHAR'" for name in self._words or ())
         given = f", types = {{{types}}}" if types else ""
         look = (
             f"SELECT Columns, DateFormat, TimestampFormat FROM sniff_csv({text(literal(self._path))}, header = true, "

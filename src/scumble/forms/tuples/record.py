@@ -11,6 +11,11 @@ MOST = 10**9
 """Of k: more people than any table has."""
 
 
+OF_PLACE = (
+    "rows whose values all have a place in what was declared; others, if there are any, were left out before counting"
+)
+
+
 class Exact(Model):
     """Tuples that occur k times or more, as often as they occur."""
 
@@ -67,6 +72,8 @@ class TuplesRecord(FormRecord):
     declared: dict[str, DomainRecord] | None = None
     """Of columns of numbers, where it was declared which values there can be: in suppressed rows, too."""
     schema_: SchemaRecord | None = Field(default=None, alias="schema")
+    outside: Literal["left out"] | None = None
+    """Whether rows were left out of which a value has no place in what was declared; absent where nothing could leave one out."""
 
     @property
     def k(self) -> int | None:
@@ -103,6 +110,11 @@ class TuplesRecord(FormRecord):
             else "cost the part of epsilon that is stated"
         )
         return [*sentences, f"that the schema {cost}, and that no tuple stayed in more than {schema.c_star} tables"]
+
+    @property
+    def counted_rows(self) -> str:
+        """Those that have a place in what was declared; whether there are others is told to nobody."""
+        return "" if self.outside is None else OF_PLACE
 
     def layout(self, columns: list[str], data: list[str]) -> list[tuple[list[str], list[str]]]:
         """The tables of the schema; of transactions each has all columns."""

@@ -10,12 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import published_type
-from scumble.core.errors import SchemaError, TableError
+from scumble.core.errors import SchemaError
 from scumble.mechanisms.columnized.patterns import ragged
 from scumble.mechanisms.columnized.settings import Settings
 from scumble.publishing.row_pipeline import Job
-from scumble.spec.coarsening import coarsen
+from scumble.publishing.tuples import Recoder
 
 Ints = npt.NDArray[np.int32]
 
@@ -68,20 +67,31 @@ class Transactions:
 
 
 def read_transactions(job: Job, settings: Settings) -> Transactions:
-    """The table's transactions, in one reading of whatever source it is, a stream too; a missing user, item or value is refused."""
+    """The table's transactions, in one reading of whatever source it is, a stream too. Of an item that a user has twice, the least value is taken."""
     names = [name for name in (settings.user, settings.item, settings.value) if name is not None]
-    parts: dict[str, list[pa.DictionaryArray]] = {name: [] for name in names}
+    recoder = Recoder(job)
+    nothing = {name: recoder.column(name, job.table.schema.field(name).type) for name in names}
+    parts = {name: [empty.dictionary_encode()] for name, empty in nothing.items()}
     for batch in job.table.batches(names):
-        for name in names:
-            parts[name].append(_encoded(job, name, batch.column(name)))
-    if settings.item is not None and parts[names[0]]:
-        parts[settings.item].append(_listed(settings, parts[settings.item][0].dictionary.type))
-    if not parts[names[0]]:
-        raise TableError("the table has no rows, so there is nothing to publish")
+        for name in names:  # whole columns of text would not fit
+            parts[name].append(recoder.column(name, batch.column(name)).dictionary_encode())
+    if settings.item is not None:
+        parts[settings.item].append(_listed(settings, nothing[settings.item].type))
     (users, people), (items, item_values), *value = [_ranked(parts.pop(name)) for name in names]
     values, value_values = value[0] if value else (np.zeros(len(users), np.int32), pa.array([0]))
-    order = np.argsort(items, kind="stable")
+    order = _once(users, items, values, len(people))
     return Transactions(users[order], items[order], values[order], len(people), item_values, value_values)
+
+
+def _once(users: Ints, items: Ints, values: Ints, people: int) -> npt.NDArray[np.intp]:
+    """Places in the order of items and users, each pair once: refusing a second one would tell of a single row."""
+    pairs = items.astype(np.int64) * max(1, people) + users
+    order = np.argsort(pairs, kind="stable")
+    again = np.diff(pairs[order], prepend=-1) == 0
+    if not again.any():
+        return order
+    order = np.lexsort((values, pairs))
+    return np.asarray(order[np.diff(pairs[order], prepend=-1) != 0])
 
 
 def _listed(settings: Settings, kind: pa.DataType) -> pa.DictionaryArray:
@@ -92,15 +102,6 @@ def _listed(settings: Settings, kind: pa.DataType) -> pa.DictionaryArray:
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         values = pa.array([], kind)  # refused by name, where they are looked up
     return pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), values)
-
-
-def _encoded(job: Job, name: str, column: pa.Array) -> pa.DictionaryArray:
-    """A column of a batch as it will be published, as a dictionary: whole columns of text would not fit."""
-    if column.null_count:
-        raise SchemaError(f"column {name!r} has missing values; a transaction has all of its parts")
-    rule = job.spec.columns[name].coarsen
-    column = column if rule is None else coarsen(column, rule, name)
-    return column.cast(published_type(column.type)).dictionary_encode()
 
 
 def _ranked(parts: Sequence[pa.DictionaryArray]) -> tuple[Ints, pa.Array]:

@@ -4,7 +4,6 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.core.domain import Domain, Grid
-from scumble.core.errors import TableError
 from scumble.forms.tuples.record import Exact, Midpoints, TuplesRecord
 from scumble.mechanisms.k_dgs.plan import CrowdPlan
 from scumble.publishing.copies import written_tuples
@@ -35,8 +34,6 @@ def _publish_boxes(job: Job, k: int) -> Written:
         for batch in job.table.batches(names)
     ]
     points = np.concatenate(parts) if parts else np.zeros((0, len(names)))
-    if not len(points):
-        raise TableError("the table has no rows, so there is nothing to publish")
     boxes = fixed_midpoints(points, [(-0.5, domains[n].size - 0.5) for n in names], k, whole=True)
     counts = np.bincount(boxes.cells[boxes.cells >= 0], minlength=len(boxes.sides))
     labels = {n: [_side(domains[n], box[i]) for box in boxes.sides] for i, n in enumerate(names)}

@@ -88,10 +88,10 @@ def dated(kind: pa.DataType) -> bool:
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
-def first_look(table: Source, names: list[str]) -> list[Seen]:
-    """What the first rows tell of some columns; of a stream that runs once, their types alone."""
+def first_look(table: Source, names: list[str], *, by_values: bool = True) -> list[Seen]:
+    """What the first rows tell of some columns; of a stream that runs once, or where values are not to be looked at, their types alone."""
     columns = [Seen(name, published_type(table.schema.field(name).type)) for name in names]
-    if table.stable:
+    if table.stable and by_values:
         batches = table.batches(names)
         for batch in itertools.islice(batches, 1):
             for seen in columns:
