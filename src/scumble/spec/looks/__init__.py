@@ -6,9 +6,10 @@ from typing import Literal
 import pyarrow as pa
 
 from scumble.core.arrow_types import is_text
+from scumble.spec.looks.check_digits import NUMBERS
 from scumble.spec.looks.names import named_kind, names_person, ordinary
 from scumble.spec.looks.seen import Seen, dated, numeric
-from scumble.spec.looks.values import births, numbered, shaped, years
+from scumble.spec.looks.values import births, numbered, shaped, years, zip_numbers
 
 Kind = Literal["person", "code", "text", "trace", "secret", "ordinary", "unknown"]
 """person    names or numbers a person
@@ -31,6 +32,12 @@ ORDINARY = 60
 TRACES = ("a date of birth", "a post code")
 WRITTEN = "free text"
 PEOPLE = ("an e-mail address", "a telephone number")
+UNIQUE = "something that names a person"
+SURE = (*PEOPLE, *NUMBERS)
+"""What values show whatever the column is called: an income that nobody else has names nobody."""
+
+YEARS = 30
+"""Different years, from which on they may be those of births."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +60,12 @@ def look(seen: Seen) -> Look:
     if named in TRACES:
         return Look("trace", named)
     if names_person(seen.name):
-        return Look("unknown", SHORT_CODE) if _short_code(seen) else Look("person", "something that names a person")
+        return Look("unknown", SHORT_CODE) if _short_code(seen) else Look("person", UNIQUE)
     by_values = _by_values(seen)
     if named == WRITTEN:
         return Look("text", WRITTEN)
     if named is not None:
-        return by_values if by_values is not None and by_values.kind == "person" else Look("secret", named)
+        return by_values if by_values is not None and by_values.what in SURE else Look("secret", named)
     if by_values is not None:
         return by_values
     return Look("ordinary", "an ordinary attribute") if ordinary(seen.name) and _few(seen) else _by_number(seen)
@@ -81,12 +88,13 @@ def _by_values(seen: Seen) -> Look | None:
         if shape in PEOPLE:
             return Look("person", shape)
         return Look("text" if shape == WRITTEN else "trace" if shape in TRACES else "secret", shape)
-    days = years(seen.values) if is_text(seen.kind) or dated(seen.kind) else None
-    if days and births(days) and len(seen.values) >= ORDINARY:
+    days = years(seen.values) if is_text(seen.kind) or dated(seen.kind) or whole else None
+    alone = days == list(seen.values)  # years, and not days
+    if days and births(days) and len(days) >= (YEARS if alone else ORDINARY):
         return Look("trace", "a date of birth")
     if (is_text(seen.kind) or whole) and seen.rows >= 20 and seen.share > 0.95:
-        return Look("person", "something that names a person")
-    return None
+        return Look("person", UNIQUE)
+    return Look("trace", "a post code") if whole and seen.share <= REPEATED and zip_numbers(seen.values) else None
 
 
 def _few(seen: Seen) -> bool:

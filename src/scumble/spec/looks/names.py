@@ -32,8 +32,9 @@ STEMS: dict[str, str] = {
     ),
     "illness or health": (
         "disease diagnos diag_ illness disorder health medical_hist symptom morbid cause_of_death causeofdeath death "
-        "mortal disab pregnan cancer tumor tumour diabet depress psych allerg vaccin smok alcohol addict "
-        "readmi krank erkrankung befund gesundheit todesursache verstorben schwanger behinder allergie sucht "
+        "mortal disab pregnan cancer tumor tumour diabet depress psych allerg vaccin smok alcohol addict rauch_ raucher fumeur fumador fumator tabac palaczy roker_ tupak "
+        "readmi blood_gr blutgr groupe_sang grupo_sang gruppo_sang grupa_krwi bloedgroep seropos sieropos hospitaliz hospitalis "
+        "krank erkrankung befund gesundheit todesursache verstorben schwanger behinder allergie sucht "
         "maladie sante deces cause_du_deces enceinte grossesse handicap enfermedad salud causa_de_muerte muerte "
         "defuncion embaraz discapac malattia salute decesso morte gravidanza disabil ziekte gezondheid doodsoorzaak "
         "overlijden zwanger doenca saude obito gravidez deficien choroba chorob zdrowi zgon rozpoznanie ciaza "
@@ -43,7 +44,7 @@ STEMS: dict[str, str] = {
     ),
     "a result of a test": (
         "result glucose glu_serum hba1c a1c cholest hemoglob haemoglob creatin blood_pressure laborwert laborbefund "
-        "ergebnis resultat resultad risultat uitslag wynik tulos vysledek vysledk eredmeny rezultat apotelesma "
+        "ergebnis esame_ esami_ analisi_ badani_ laboratoire resultat resultad risultat uitslag wynik tulos vysledek vysledk eredmeny rezultat apotelesma "
         "genotyp genetic genom biometr"
     ),
     "a treatment or a drug": (
@@ -52,7 +53,7 @@ STEMS: dict[str, str] = {
         "behandling laakitys laake leky lecba gyogyszer kezeles tratament therapeia farmak"
     ),
     "income or money": (
-        "income salary wage earning debt wealth credit_sc creditsc benefit_am loan einkommen einkunfte einkuenfte "
+        "income salary wage earning lohn_ verdienst debt wealth credit_sc creditsc benefit_am loan einkommen einkunfte einkuenfte "
         "gehalt schulden vermogen vermoegen revenu salaire dette ingreso salario sueldo deuda renta reddito "
         "stipendio debito inkomen salaris schuld rendimento ordenado divida dochod zarobk wynagrodz pensja zadluz "
         "inkomst skuld indkomst gaeld inntekt gjeld palkka tulot velka prijem plat_ dluh jovedelem fizetes adossag "
@@ -95,7 +96,7 @@ WORDS: dict[str, str] = {
     "a date of birth": "dob born birth geboren ne_le nato_il nacido nascido urodzony fodd fodt fodsel syntynyt narozen szuletett",
     "a post code": "zip plz cap cp psc irsz outcode eircode",
     "free text": "note notes text texte texto testo notiz notizen notas nota memo description beschreibung notat",
-    "illness or health": "diag dx icd icd9 icd10 bmi aids hiv dead died tod mort smrt dod kuolema copd",
+    "illness or health": "diag dx icd icd9 icd10 bmi imc aids rauchen hiv dead died tod mort smrt dod kuolema copd",
     "a result of a test": "test wert lab labs exam examen esito valor",
     "a treatment or a drug": "rx therapy medication",
     "income or money": "pay lohn lon lonn stipend bonus",

@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 
 from scumble.spec.looks.check_digits import NUMBERS
+from scumble.spec.looks.words import meaning
 
 MOST = 0.9
 """The share of the values that must look alike."""
@@ -23,7 +24,10 @@ POST_CODE = re.compile(
     r"|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2}|\d{4}-\d{3}"  # Netherlands, Poland, Sweden, Portugal
     r"|\d{5}(-\d{4})?|[A-Z]-?\d{4,5}"
 )
-DAY = re.compile(r"(?P<a>\d{4})[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?P<b>\d{4})")
+DAY = re.compile(
+    r"(?P<a>\d{4})[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?P<b>\d{4})"
+    r"|(?P<c>(18|19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\b"  # 19500324
+)
 LONG = 30
 """Characters of a text, on average, from which on it is written and not chosen."""
 
@@ -77,22 +81,40 @@ def shaped(values: Iterable[Any]) -> str | None:
     ('a diagnosis (codes of ICD-9 or ICD-10)', 'a diagnosis (codes of ICD-9 or ICD-10)', None)
     """
     texts = [value.strip() for value in values if isinstance(value, str) and value.strip() not in ("", "?")]
-    return next((kind for kind, test in SHAPES.items() if test(texts)), None)
+    return next((kind for kind, test in SHAPES.items() if test(texts)), None) or meaning(texts)
+
+
+def zip_numbers(values: Iterable[Any]) -> bool:
+    """Whether whole numbers look like post codes that lost their zeros: many, of five digits or one less.
+
+    >>> zip_numbers(range(10_115, 10_999, 20)), zip_numbers(range(50))
+    (True, False)
+    """
+    numbers = [abs(value) for value in values]
+    return len(numbers) >= LEAST and all(1_000 <= n <= 99_999 for n in numbers) and _five(numbers)
+
+
+def _five(numbers: Collection[int]) -> bool:
+    return sum(n >= 10_000 for n in numbers) >= MOST * len(numbers)
 
 
 def years(values: Iterable[Any]) -> list[int] | None:
-    """The years of dates, also of dates that are texts; None where values are none.
+    """The years of dates, also of dates that are texts or whole numbers, and of years alone; None where values are none.
 
-    >>> years(["1950-03-01", "2001-12-24"]), years(["24.12.1950"]), years(["north"])
-    ([1950, 2001], [1950], None)
+    >>> years(["1950-03-01", "2001-12-24"]), years(["24.12.1950"]), years([19500324]), years([1950, 2001]), years(["north"])
+    ([1950, 2001], [1950], [1950], [1950, 2001], None)
     """
-    numbers = []
-    for value in values:
-        match = DAY.match(value.strip()) if isinstance(value, str) else None
-        if not isinstance(value, date) and match is None:
-            return None
-        numbers.append(value.year if match is None else int(match["a"] or match["b"]))
-    return numbers or None
+    numbers = [_year(value) for value in values]
+    return None if None in numbers or not numbers else [year for year in numbers if year is not None]
+
+
+def _year(value: Any) -> int | None:
+    if isinstance(value, date):
+        return value.year
+    if isinstance(value, int) and 1850 <= value <= 2100:
+        return value
+    match = DAY.match(str(value).strip()) if isinstance(value, str | int) else None
+    return None if match is None else int(match["a"] or match["b"] or match["c"])
 
 
 def births(days: Iterable[int]) -> bool:
