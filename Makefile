@@ -10,7 +10,7 @@ BENCH := .venv/.bench
 # modules that were compiled once are not compiled again by the next run, nor by each process that the tests start
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test check bounds fuzz bench faults notebooks clean
+.PHONY: demo quick test check bounds fuzz bench neighbours faults notebooks clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -39,6 +39,9 @@ fuzz: $(TEST)  ## 10,000 random tables, specs, flags and questions: no traceback
 
 bench: $(BENCH)  ## ratios against peers and limits, in one run
 	$(BIN)/python -m benchmarks
+
+neighbours: $(TEST)  ## whole outputs of neighbouring tables, 10,000 of each: the table of docs/audit.md. Hours
+	PYTHONPATH=tests $(BIN)/python tests/laws/neighbours.py 10000
 
 faults: $(TEST)  ## publications killed at every call and at 1,000 random moments, and full or broken disks
 	PYTHONPATH=src:. $(BIN)/python -m faults

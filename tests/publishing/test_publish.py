@@ -241,6 +241,7 @@ def test_how_text_is_written_does_not_tell_what_came_first(different: int, tmp_p
             domains={"kind": ["a", "b"]},
             retain=0.5,
             seed=1,
+            persons="one row each",
         )
         file = pq.ParquetFile(release.path / "data.parquet", read_dictionary=["town"])
         group, read = file.metadata.row_group(0).column(0), file.read().column("town")
