@@ -10,7 +10,13 @@ from scumble.cli.progress import progress_bar
 
 
 def command(
-    release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
+    releases: Annotated[
+        list[Path], typer.Argument(help="The release, or several that are read as one.", show_default=False)
+    ],
+    on: Annotated[
+        str | None,
+        typer.Option(help="Several releases with other columns of the same rows: the row id that they share."),
+    ] = None,
     raw: Annotated[
         str | None,
         typer.Option(help="The table that it was made from: writes the internal edition, with the truth in it."),
@@ -32,10 +38,20 @@ def command(
 ) -> None:
     """Write the report of a release as one HTML page: what it promises, what attacks get, how exact answers are."""
 
-    from scumble.reporting import report
+    from scumble.api import open
+    from scumble.reporting import report, require
 
+    require()
     with progress_bar("report") as progress:
-        path = report(release, out, raw=raw, external=external, compare=compare, overwrite=overwrite, progress=progress)
+        path = report(
+            open(*releases, on=on),
+            out,
+            raw=raw,
+            external=external,
+            compare=compare,
+            overwrite=overwrite,
+            progress=progress,
+        )
     edition = "internal edition, not for publication" if raw is not None else "external edition"
     with in_place_is_done(path):
         print(f"{path}: {edition}, {path.stat().st_size / 1000:,.0f} kB, one file that loads nothing")

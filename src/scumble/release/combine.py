@@ -37,7 +37,7 @@ class Combined(Release):
         super().__init__(parts[0].path, stated, parts[0].choice, parts[0].timeout)
         self.parts = list(parts)
         self.terms = terms
-        self._on = on
+        self.on = on
 
     def demand_same(self) -> None:
         """Of all of them."""
@@ -52,7 +52,7 @@ class Combined(Release):
     @property
     def title(self) -> str:
         """What a reader calls it."""
-        how = f"joined on {self._on}" if self._on is not None else "stacked"
+        how = f"joined on {self.on}" if self.on is not None else "stacked"
         return f"{' and '.join(part.path.name for part in self.parts)}, {how}"
 
     def table(self, name: str | None = None, *, words: bool = False) -> pa.Table:
@@ -61,11 +61,11 @@ class Combined(Release):
 
     def _make_engine(self) -> Engine:
         files = [[part.file(path) for path in part.manifest.data] for part in self.parts]
-        if self._on is None and self.manifest.role("stratum") is None:
+        if self.on is None and self.manifest.role("stratum") is None:
             return open_engine({TABLE: [file for own in files for file in own]}, self.choice)
         parts = {f"part{i}": file for i, file in enumerate(files)}
         return open_engine(
-            {**parts, TABLE: self._numbered() if self._on is None else self._joined(self._on)}, self.choice
+            {**parts, TABLE: self._numbered() if self.on is None else self._joined(self.on)}, self.choice
         )
 
     def _numbered(self) -> exp.Expression:

@@ -62,6 +62,8 @@ class Release(Shown):
 
     parts: "Sequence[Release]" = ()
     """The releases that it is put together from, where there are several."""
+    on: str | None = None
+    """The row id by which they are, where they have columns of the same rows."""
 
     def __init__(self, path: Path, manifest: Manifest, engine: "Choice" = None, timeout: Any = None) -> None:
         demand_engine(engine)

@@ -35,7 +35,7 @@ def report(
 ) -> Path:
     """Writes the report of a release as one HTML file, and returns its path.
 
-    release   an opened release, or its folder
+    release   an opened release, or its folder; several that were opened as one have one page, about all of them together
     out       the file to write; it is whole or it is not there
     raw       the table that the release was made from: the page becomes the internal edition, with the truth beside the estimates
     external  says that the page may be published beside the release; then raw is refused
@@ -55,12 +55,13 @@ def report(
     from scumble.reporting.subject import Subject
 
     opened = release if isinstance(release, Release) else open_release(release)
-    if opened.parts:
+    if opened.parts and raw is not None:
         raise ParameterError(
-            "a report is signed for one release; what several promise together is printed by scumble show and verify, with all of them named"
+            "the raw table is laid beside one release at a time: leave it out, or report each of the releases by itself"
         )
     path = Path(out)
-    _refuse_place(path, opened, overwrite)
+    for part in opened.parts or [opened]:
+        _refuse_place(path, part, overwrite)
     table = None if raw is None else read_raw(raw, opened.manifest)
     with readable():
         text = render(Subject(opened, table, compare), progress)

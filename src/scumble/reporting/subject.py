@@ -1,7 +1,7 @@
 """What a report is about: a release, and in the internal edition the table that it was made from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,9 @@ from scumble.core.domain import Domain
 from scumble.core.errors import InputError
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
+from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
+from scumble.mechanisms.words import Words
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.model import sql_of
 from scumble.release.manifest import Manifest
@@ -46,6 +48,16 @@ class Subject:
     def terms(self) -> Terms:
         """What it promises, derived."""
         return self.release.terms
+
+    @property
+    def parts(self) -> Sequence[Release]:
+        """The release, or those that are read as one."""
+        return self.release.parts or [self.release]
+
+    @property
+    def words(self) -> list[Words]:
+        """What is said of their mechanisms, each once."""
+        return [find_mechanism(name).words for name in dict.fromkeys(part.manifest.mechanism for part in self.parts)]
 
     @property
     def internal(self) -> bool:
@@ -86,6 +98,8 @@ class Subject:
                 return audit(self.release, self.raw), True
             except InputError:
                 pass
+        if self.release.parts:
+            return [replace(f, attack=f"{part.title}: {f.attack}") for part in self.parts for f in audit(part)], False
         return audit(self.release), False
 
     @cached_property

@@ -19,17 +19,19 @@ MOST_CHARACTERS = 1500
 
 def asking(subject: Subject) -> Section:
     """The section."""
-    name, manifest = subject.release.path.name, subject.manifest
+    manifest, names = subject.manifest, [part.path.name for part in subject.parts]
     match = re.search(r"^(`{3,})sql\n(.*?)\n\1$", readme(manifest), re.DOTALL | re.MULTILINE)
-    by_hand = match[2] if match and len(match[2]) <= MOST_CHARACTERS else None
+    by_hand = match[2] if match and len(match[2]) <= MOST_CHARACTERS and len(names) == 1 else None
+    on = subject.release.on
     sql = _question(subject)
     return Section(
         "asking",
         "How to ask it",
         {
-            "name": name,
+            "folders": names,
+            "name": " ".join([*names, *([] if on is None else ["--on", on])]),
             "shell": _shell(sql),
-            "python_name": repr(name),
+            "python_name": ", ".join([*map(repr, names), *([] if on is None else [f"on={on!r}"])]),
             "python_sql": repr(sql),
             "by_hand": by_hand,
             "likelihood": manifest.view.row_by_row and not manifest.view.joint,

@@ -117,12 +117,12 @@ def _this(subject: Subject, name: str, prior: Numbers) -> FrontierPoint:
 
 
 def _posterior(subject: Subject, name: str, prior: Numbers) -> float:
-    """Of the channel; the shares within sub-tables are not those of the table, and what they come to is in the manifest."""
+    """Of the channel, of several owners' the weakest; the shares within sub-tables are not those of the table, and what they come to is in the manifest."""
     stated = [g.parameters["largest_posterior"] for g in subject.terms.guarantees if g.kind == "subtable_posterior"]
     if stated:
         return max(stated)
-    (channel,) = (channels[name] for channels in subject.release.strata)
-    return float(np.max(worst_posteriors(channel, prior).largest))
+    channels = [channels[name] for channels in subject.release.strata]
+    return max(float(np.max(worst_posteriors(channel, prior).largest)) for channel in channels)
 
 
 def _why_not(subject: Subject) -> str:

@@ -1,6 +1,7 @@
 """Which release this page is about, to the byte, and what the verifier found."""
 
 import scumble
+from scumble.release.release import Release
 from scumble.reporting.numbers import size
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject
@@ -10,8 +11,9 @@ MOST_FILES = 40
 
 def integrity(subject: Subject) -> Section:
     """The section."""
-    manifest = subject.manifest
-    files = [(file.path, size(file.bytes), file.rows, file.sha256) for file in manifest.files[:MOST_FILES]]
+    listed = [(_path(subject, part, file.path), file) for part in subject.parts for file in part.manifest.files]
+    files = [(path, size(file.bytes), file.rows, file.sha256) for path, file in listed[:MOST_FILES]]
+    manifests = [part.manifest for part in subject.parts]
     return Section(
         "integrity",
         "Integrity",
@@ -19,10 +21,14 @@ def integrity(subject: Subject) -> Section:
             "checks": subject.checks,
             "passed": sum(check.passed for check in subject.checks),
             "files": files,
-            "more_files": len(manifest.files) - len(files),
-            "digest": manifest.digest,
-            "made_by": manifest.software,
+            "more_files": len(listed) - len(files),
+            "digests": [manifest.digest for manifest in manifests],
+            "made_by": ", ".join(dict.fromkeys(manifest.software for manifest in manifests)),
             "read_by": f"scumble {scumble.__version__}",
-            "format": f"{manifest.format} {manifest.written.version}",
+            "format": ", ".join(dict.fromkeys(f"{m.format} {m.written.version}" for m in manifests)),
         },
     )
+
+
+def _path(subject: Subject, part: Release, path: str) -> str:
+    return f"{part.path.name}/{path}" if subject.release.parts else path

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from scumble.mechanisms import find_mechanism
 from scumble.release.describe import published as how
 from scumble.reporting.figure import text
 from scumble.reporting.section import Section
@@ -57,7 +56,7 @@ def published(subject: Subject) -> Section:
         {
             "columns": columns,
             "more_columns": len(manifest.columns) - len(columns),
-            "plain": find_mechanism(manifest.mechanism).words.plain,
+            "plain": " ".join(words.plain for words in subject.words),
             "tables": [(t.name, t.rows, _listed([text(a) for a in t.attributes])) for t in tables[:MOST_GROUPS]],
             "more_tables": max(0, len(tables) - MOST_GROUPS),
             "merged": {name: groups[:MOST_GROUPS] for name, groups in merged.items() if groups},

@@ -150,6 +150,8 @@ def _untested(subject: Subject, name: str) -> str:
         )
     if name == "singling out":
         return "No public column is published row by row, so no row is alone with its values."
+    if name == "linkability" and subject.release.parts:
+        return "The releases are read as one on purpose: whatever joins their rows joins those of a person. What they tell together is promised above."
     if name == "linkability":
         return "This page is about one release; scumble audit --with OTHER tries to link it with another one of the same people."
     return "No attack tests this on such a release; read what the release says of it."

@@ -7,7 +7,8 @@ from scumble.reporting.subject import Subject
 
 def signature(subject: Subject) -> Section:
     """The section."""
-    signed = [signature.statement for signature in signatures(subject.release) if not signature.problem]
-    broken = [signature.name for signature in signatures(subject.release) if signature.problem]
-    facts = {"digest": subject.manifest.digest, "name": subject.release.path.name, "signed": signed, "broken": broken}
-    return Section("signature", "Decision", facts)
+    held = [signature for part in subject.parts for signature in signatures(part)]
+    signed = [signature.statement for signature in held if not signature.problem]
+    broken = [signature.name for signature in held if signature.problem]
+    releases = [(part.path.name, part.manifest.digest) for part in subject.parts]
+    return Section("signature", "Decision", {"releases": releases, "signed": signed, "broken": broken})

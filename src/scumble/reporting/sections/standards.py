@@ -23,13 +23,13 @@ GENERALIZED = {
 def standards(subject: Subject) -> Section:
     """The section: a term, the standard it is from, and what it is here."""
     manifest = subject.manifest
-    said = find_mechanism(manifest.mechanism).words
+    said = subject.words
     lines = [
-        ("Unit of privacy", NIST, [said.unit]),
-        ("Trust model", NIST, [said.trust]),
+        ("Unit of privacy", NIST, list(dict.fromkeys(words.unit for words in said))),
+        ("Trust model", NIST, list(dict.fromkeys(words.trust for words in said))),
         ("Privacy parameters", NIST, [_parameters(subject)]),
         ("Composition", NIST, [_composition(find_mechanism(manifest.mechanism).traits, manifest.randomness.keyed)]),
-        ("Techniques", ISO, [*said.techniques, *_generalized(subject)]),
+        ("Techniques", ISO, [*dict.fromkeys(t for words in said for t in words.techniques), *_generalized(subject)]),
         ("Formal model", ISO, [_model(subject)]),
         ("Attributes", ISO, _attributes(subject)),
     ]
