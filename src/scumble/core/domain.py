@@ -82,7 +82,11 @@ class Categories(Domain):
         try:
             values = pa.array(self.listed, type=self.type)
         except (pa.ArrowInvalid, pa.ArrowTypeError):
-            raise SchemaError(f"the values {_shown(self.listed)} do not fit a column of type {self.type}") from None
+            words = any(isinstance(value, str) for value in self.listed) and not pa.types.is_temporal(self.type)
+            way = "; where the table is a file, read the column as text (text = true, --text), or list its values as it has them"
+            raise SchemaError(
+                f"the values {_shown(self.listed)} do not fit a column of type {self.type}{way if words else ''}"
+            ) from None
         object.__setattr__(self, "_values", values)
 
     @property

@@ -43,7 +43,8 @@ STEMS: dict[str, str] = {
         "deces diagnoz astheneia asthenia ygeia ygia thanatou bolest zdravl"
     ),
     "a result of a test": (
-        "result glucose glu_serum hba1c a1c cholest hemoglob haemoglob creatin blood_pressure laborwert laborbefund "
+        "result glucose glu_serum blood_sug bloodsug blutzuck glycem glykem glucemi glicemi glikemi cukier_ bloedsuik "
+        "blodsock verensok  hba1c a1c cholest hemoglob haemoglob creatin blood_pressure laborwert laborbefund "
         "ergebnis esame_ esami_ analisi_ badani_ laboratoire resultat resultad risultat uitslag wynik tulos vysledek vysledk eredmeny rezultat apotelesma "
         "genotyp genetic genom biometr"
     ),

@@ -42,23 +42,23 @@ MONEY = re.compile(
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class Stems:
     """Stems of words, and which share of the values must have one."""
 
-    stems: tuple[str, ...]
+    beginnings: tuple[str, ...]
     share: float
 
     def tells(self, values: Collection[str]) -> bool:
         """Whether two values or more, and the share of them, have a word that begins so."""
-        known = sum(any(word.startswith(self.stems) for word in folded(value)) for value in values)
+        known = sum(any(word.startswith(self.beginnings) for word in folded(value)) for value in values)
         return known >= 2 and known >= self.share * len(values)
 
 
-VOCABULARIES = {
-    "illness or health": Vocabulary(tuple(ILLNESSES.split()), 0.3),
-    "religion or belief": Vocabulary(tuple(BELIEFS.split()), 0.4),
-    "ethnic origin": Vocabulary(tuple(ORIGINS.split()), 0.5),
-    "a result of a test": Vocabulary(tuple(RESULTS.split()), 0.6),
+KINDS = {
+    "illness or health": Stems(tuple(ILLNESSES.split()), 0.3),
+    "religion or belief": Stems(tuple(BELIEFS.split()), 0.4),
+    "ethnic origin": Stems(tuple(ORIGINS.split()), 0.5),
+    "a result of a test": Stems(tuple(RESULTS.split()), 0.6),
 }
 
 MOST = 200
@@ -77,4 +77,4 @@ def meaning(texts: Collection[str]) -> str | None:
         return None
     if all(MONEY.fullmatch(text) for text in texts):
         return "income or money"
-    return next((kind for kind, words in VOCABULARIES.items() if words.tells(texts)), None)
+    return next((kind for kind, words in KINDS.items() if words.tells(texts)), None)
