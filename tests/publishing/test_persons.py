@@ -62,6 +62,14 @@ def test_of_identifiers_the_one_with_the_most_rows_is_taken() -> None:
     assert "pid: 60 persons, 2.5 rows each on average, 4 at most" in repr(plan)
 
 
+def test_what_tells_rows_of_a_person_apart_counts_nobody() -> None:
+    """With coins by key the id is the person's: the number of a visit has many rows a value, and is of no person."""
+    table = visits().append_column("turn", visits().column("place"))
+    release = scumble.publish(table, **HOW, rest="drop", id="pid", occurrence="turn", key=bytes(32))
+    assert release.manifest.persons is not None
+    assert (release.manifest.persons.how, release.manifest.persons.rows) == ("counted", 4)
+
+
 def test_a_spec_without_a_person_takes_an_identifier_and_says_which(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 

@@ -101,12 +101,15 @@ UNCOUNTED = {
 }
 
 
-def persons_of(table: Source, spec: Spec, entropy: Entropy) -> Persons:
-    """Whose rows they are, by a spec whose columns all have a role."""
+def persons_of(table: Source, spec: Spec, entropy: Entropy, occurrence: str | None = None) -> Persons:
+    """Whose rows they are, by a spec whose columns all have a role.
+
+    occurrence   the column that tells the rows of a person apart, which counts nobody
+    """
     user = spec.settings.get("user") if "user" in find_mechanism(spec.mechanism).column_settings else None
     if user is not None:
         return _of_users(table, spec, str(user))
-    candidates = [spec.person] if spec.person is not None else _identifiers(table, spec)
+    candidates = [spec.person] if spec.person is not None else _identifiers(table, spec, occurrence)
     if not candidates:
         if spec.rows_per_person is not None:
             raise ParameterError(
@@ -131,11 +134,11 @@ def _unnamed(table: Source, spec: Spec, entropy: Entropy) -> Persons:
     return replace(_counted(table, spec, column, counted[column], entropy), published=True)
 
 
-def _identifiers(table: Source, spec: Spec) -> list[str]:
+def _identifiers(table: Source, spec: Spec, occurrence: str | None) -> list[str]:
     """The columns that persons can be counted by where none is named; a stream is read once, and not for that."""
     if spec.persons or not table.stable:
         return []
-    return [name for name, column in spec.columns.items() if column.role == "identifier"]
+    return [name for name, column in spec.columns.items() if column.role == "identifier" and name != occurrence]
 
 
 def _like_persons(table: Source, spec: Spec) -> list[Seen]:

@@ -149,7 +149,7 @@ def _publish(
     former = former_files if overwrite else None
     with ledger_of(wanted, coin_source, out) as ledger:
         with whole_folder(out, former, durable=durable) as folder, spilling_into(folder.parent):
-            persons = persons_of(_admitted(table, spec), spec, coin_source.entropy)
+            persons = persons_of(_admitted(table, spec), spec, coin_source.entropy, coin_source.occurrence)
             table = persons.table
             counts = profile(table, spec)
             demand_declared(counts, coin_source)
