@@ -1,5 +1,6 @@
 """Forgeries by somebody careful: hashes, digest and README fit what was forged. Each is found, or what it is about is said to be the publisher's word."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -170,6 +171,26 @@ def test_a_file_that_is_not_the_releases_is_found(path: str, copied: Callable[[s
     (folder / path).parent.mkdir(exist_ok=True)
     (folder / path).write_text("name,disease\n")
     assert "the manifest does not list it" in failed(folder)["folder"]
+
+
+@pytest.mark.parametrize("name", ["coarse", "columnized", "anatomy"])
+@pytest.mark.parametrize("path", ["raw.csv", "notes.md", "data/more/raw.parquet"])
+def test_a_listed_file_that_is_no_part_of_a_release_is_found(
+    name: str, path: str, copied: Callable[[str], Path]
+) -> None:
+    """With its hash, its bytes and the README in order, and without rows, so that no count is wrong."""
+    folder, raw = copied(name), b"name,disease\nAnn,flu\n"
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_bytes(raw)
+    listed = {"path": path, "sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)}
+    with_care(folder, lambda document: document["files"].append(listed))
+    assert failed(folder).keys() == {"listed files"}
+
+
+def test_a_table_that_the_form_does_not_name_is_found(copied: Callable[[str], Path]) -> None:
+    folder = copied("columnized")
+    with_care(folder, lambda document: document["form"]["schema"]["tables"].pop())
+    assert "listed files" in failed(folder)
 
 
 def test_a_folder_of_signatures_is_no_stray(copied: Callable[[str], Path]) -> None:

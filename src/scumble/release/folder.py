@@ -20,6 +20,7 @@ def folder_checks(folder: Path, manifest: Manifest) -> list[Check]:
     """What the folder is held to."""
     return [
         _nothing_else(folder, manifest),
+        _known_files(manifest),
         _sizes(folder, manifest),
         *_tables(folder, manifest),
         _readme(folder, manifest),
@@ -46,6 +47,17 @@ def _nothing_else(folder: Path, manifest: Manifest) -> Check:
     more = f" and {len(stray) - 1} more" if len(stray) > 1 else ""
     detail = f"{stray[0]!r}{more} lies in the folder, and the manifest does not list it: whoever gets the folder gets that too"
     return Check("folder", False, f"{detail}; move it away, or publish again")
+
+
+def _known_files(manifest: Manifest) -> Check:
+    """Every listed file is the README, or has rows of a table of the form. In any other anything could stand, with its hash in order."""
+    tables = manifest.form.layout([column.name for column in manifest.columns], manifest.data)
+    known = {README, *(path for _, files in tables for path in files)}
+    more = [file.path for file in manifest.files if file.path not in known]
+    if not more:
+        return Check("listed files", True, "each has rows of the release, or is its README")
+    detail = f"{more[0]!r} is listed, and is no part of a release: nobody can say what may stand in it"
+    return Check("listed files", False, f"{detail}; get the release again from its publisher")
 
 
 def _sizes(folder: Path, manifest: Manifest) -> Check:

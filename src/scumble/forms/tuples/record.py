@@ -86,6 +86,11 @@ class TuplesRecord(FormRecord):
         return [] if self.schema_ is None else self.schema_.tables
 
     @property
+    def table_names(self) -> list[str] | None:
+        """Those of the columns of the schema, which are numbered."""
+        return None if self.schema_ is None else [f"column-{place:02d}" for place in range(1, len(self.tables) + 1)]
+
+    @property
     def declared_domains(self) -> dict[str, DomainRecord]:
         """Those of a full count, and those that numbers were declared to have."""
         return {**(self.declared or {}), **(self.counting.domains if isinstance(self.counting, Full) else {})}
