@@ -229,16 +229,22 @@ def ledger(path: str | Path) -> "Book":
 
 
 def open(
-    path: str | Path, *more: str | Path, on: str | None = None, engine: "Choice" = None, timeout: Any = None
+    path: str | Path,
+    *more: str | Path,
+    on: str | None = None,
+    engine: "Choice" = None,
+    timeout: Any = None,
+    memory: Any = None,
 ) -> Release:
     """Opens a release and checks it against its hashes.
 
     more     further releases, asked as one table: of the same spec, with the rows of other owners
     on       the shared row id, where the further releases have other columns of the same rows
     timeout  the seconds that a question may take, where it does not say itself; 600 when absent
+    memory   what all its questions together may take, as in "4GB", half of it the engine's; "2GiB" when absent
     engine   what runs statements over its tables: a name ("duckdb"), or a class that implements scumble.engines.engine.Engine
     """
-    parts = [open_release(part, engine, timeout) for part in (path, *more)]
+    parts = [open_release(part, engine, timeout, memory) for part in (path, *more)]
     if len(parts) == 1:
         return parts[0]
     from scumble.release.combine import join, stack

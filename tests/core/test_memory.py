@@ -10,12 +10,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from naming import publish_openly
+from sqlglot import exp
 
 import scumble
 from scumble.core.errors import InputError, ParameterError
-from scumble.core.memory import USUAL, memory_of, of_buffers, of_engine, within
+from scumble.core.memory import QUESTIONS, USUAL, memory_of, of_buffers, of_engine, within
 from scumble.core.scratch import _sweep
 from scumble.engines.duckdb.connection import connect
+from scumble.engines.engine import TABLE
+from scumble.engines.expressions import select
 
 
 def limit() -> str:
@@ -24,8 +27,7 @@ def limit() -> str:
 
 
 def test_the_engine_and_the_buffers_have_shares_of_what_is_given() -> None:
-    everything = limit()
-    assert of_engine() is None
+    assert (of_engine(), limit()) == (QUESTIONS, "1.0 GiB")
     with within("2GiB"):
         assert (of_engine(), of_buffers(), limit()) == (1 << 30, 384 << 20, "1.0 GiB")
         with within(None):
@@ -34,7 +36,18 @@ def test_the_engine_and_the_buffers_have_shares_of_what_is_given() -> None:
             assert limit() == "256.0 MiB"
     with within(None):
         assert of_engine() == USUAL // 2
-    assert limit() == everything
+    assert of_engine() == QUESTIONS
+
+
+def test_an_open_release_is_given_its_memory(release: scumble.Release) -> None:
+    def engine_of(memory: object) -> object:
+        setting = exp.func("CURRENT_SETTING", exp.Literal.string("memory_limit"))
+        opened = scumble.open(release.path, memory=memory)
+        return opened.engine.run(select({"limit": setting}, TABLE)).column("limit")[0].as_py()
+
+    assert [engine_of(memory) for memory in (None, "4GiB", "256MiB")] == ["1.0 GiB", "2.0 GiB", "128.0 MiB"]
+    with pytest.raises(ParameterError, match="memory is at least 256 MiB"):
+        scumble.open(release.path, memory="1MB")
 
 
 @pytest.mark.parametrize("given", ["much", "-2GB", "2XB", "", "100MB", 5, None, "1e3GB"])
@@ -44,7 +57,7 @@ def test_what_is_no_memory_is_refused(given: object) -> None:
 
 
 def test_publishing_is_given_its_memory(patients: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int | None] = []
+    seen: list[int] = []
 
     def progress(done: int, of: int | None) -> None:
         seen.append(of_engine())

@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -158,7 +157,7 @@ def command(
     )
     source, spec = choose(table, how)
     shown: list[Preview] = []
-    budget_of_all = nullcontext() if memory is None else within(memory)
+    budget_of_all = within(memory)
     with budget_of_all, in_place_is_done(out):
         with progress_bar("publishing") as progress:
             release = publish_chosen(

@@ -51,6 +51,9 @@ def command(
     timeout: Annotated[
         str | None, typer.Option(help="The seconds that the question may take; 600 when absent.", show_default=False)
     ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="The memory that it may take, 2GiB when absent.", show_default=False)
+    ] = None,
     format: Annotated[
         Shape, typer.Option(help="text for people, json or csv for programs, markdown for documents.")
     ] = Shape.TEXT,
@@ -62,7 +65,7 @@ def command(
     if not paths:
         raise ParameterError('a question has two parts: scumble query NAME.release "SELECT ... FROM release ..."')
     with progress_bar("asking"):
-        release = open(*paths, on=on)
+        release = open(*paths, on=on, memory=memory)
         answer = release.query(
             sql, level=level, method=method, tables=_tables(table), simultaneous=simultaneous, timeout=timeout
         )

@@ -1,6 +1,5 @@
 """scumble show: what is in a release, which guarantee, which conditions, what it does not cover."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -18,9 +17,7 @@ def command(
         str | None,
         typer.Option(help="Several releases with other columns of the same rows: the row id that they share."),
     ] = None,
-    memory: Annotated[
-        str | None, typer.Option(help="The memory that it may take; as much as the machine has when absent.")
-    ] = None,
+    memory: Annotated[str | None, typer.Option(help="The memory that it may take, 1GiB when absent.")] = None,
     format: Annotated[Format, typer.Option(help="text for people, json for programs.")] = Format.TEXT,
 ) -> None:
     """Show what is in a release, which guarantee it gives, under which conditions, and what it does not cover."""
@@ -28,7 +25,7 @@ def command(
     from scumble.cli import shown
     from scumble.core.memory import within
 
-    with nullcontext() if memory is None else within(memory):
+    with within(memory):
         with progress_bar("opening"):
             opened = open(*releases, on=on)
         if format is Format.JSON:

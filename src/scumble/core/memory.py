@@ -6,13 +6,16 @@ a publication go into files beyond theirs. What is left is for Python, its libra
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from scumble.core.errors import ParameterError
 
 USUAL = 1 << 30
 """What publishing keeps to where nothing else is said."""
+
+QUESTIONS = 1 << 30
+"""What the engine of a release keeps to where nothing else is said: all questions that it is asked, together."""
 
 LEAST = 256 << 20
 UNITS = {
@@ -64,9 +67,14 @@ def within(memory: Any) -> Iterator[None]:
         _given.remove(amount)
 
 
-def of_engine() -> int | None:
-    """Bytes of the engine; None where nobody said anything, and it takes what the machine has."""
-    return _given[-1] // 2 if _given else None
+def within_given(memory: Any) -> AbstractContextManager[None]:
+    """The same, where an amount is given; else what holds anyway."""
+    return nullcontext() if memory is None else within(memory)
+
+
+def of_engine() -> int:
+    """Bytes of the engine: half of what was said, because the rest of a command has to live too."""
+    return _given[-1] // 2 if _given else QUESTIONS
 
 
 def of_buffers() -> int:

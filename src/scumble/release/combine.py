@@ -34,7 +34,7 @@ class Combined(Release):
 
     def __init__(self, parts: Sequence[Release], manifest: Manifest, terms: Terms, on: str | None) -> None:
         stated = manifest.model_copy(update=records_of(terms))
-        super().__init__(parts[0].path, stated, parts[0].choice, parts[0].timeout)
+        super().__init__(parts[0].path, stated, parts[0].choice, parts[0].timeout, parts[0].memory)
         self.parts = list(parts)
         self.terms = terms
         self.on = on

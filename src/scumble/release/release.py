@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
-from sqlglot import exp
 
 from scumble.core.arrow_types import named_type
 from scumble.core.atomic import complete
@@ -20,13 +19,15 @@ from scumble.core.channel_base import BaseChannel
 from scumble.core.display import Card, Shown
 from scumble.core.domain import Domain
 from scumble.core.errors import ChangedRelease, ReleaseError
+from scumble.core.memory import memory_of, within_given
 from scumble.core.once import once
 from scumble.core.readable import readable
 from scumble.core.stopping import Running, running, seconds_of
 from scumble.engines import demand_engine, open_engine
 from scumble.engines.engine import TABLE, Engine
 from scumble.engines.expressions import column as exp_column
-from scumble.engines.expressions import count, number, select
+from scumble.engines.expressions import number, select
+from scumble.engines.lone_rows import lone_rows
 from scumble.engines.sql import rows_drawn
 from scumble.forms import find_form
 from scumble.forms.files import table_of
@@ -65,9 +66,12 @@ class Release(Shown):
     on: str | None = None
     """The row id by which they are, where they have columns of the same rows."""
 
-    def __init__(self, path: Path, manifest: Manifest, engine: "Choice" = None, timeout: Any = None) -> None:
+    def __init__(
+        self, path: Path, manifest: Manifest, engine: "Choice" = None, timeout: Any = None, memory: Any = None
+    ) -> None:
         demand_engine(engine)
         self.timeout = seconds_of(timeout)
+        self.memory = None if memory is None else memory_of(memory)
         self._running: set[Running] = set()
         self.path = path
         self.manifest = manifest
@@ -211,17 +215,16 @@ class Release(Shown):
 
     def unique_rows(self) -> int:
         """How many rows are alone with the values of their public columns, and so can be singled out by them."""
-        columns = [exp.column(name, quoted=True) for name in self.manifest.public]
-        if not columns:
+        if not self.manifest.public:
             return int(self.manifest.rows == 1)
-        alone = exp.select("1").from_(TABLE).group_by(*columns).having("COUNT(*) = 1")
-        counted = self.engine.run(select({"n": count()}, alone.subquery("alone")))
-        return int(counted.column("n")[0].as_py())
+        with within_given(self.memory):
+            return lone_rows(self.engine, self.manifest.public, self.manifest.rows)
 
     @once
     def engine(self) -> Engine:
         """What runs statements over the published rows."""
-        return self._make_engine()
+        with within_given(self.memory):
+            return self._make_engine()
 
     def _make_engine(self) -> Engine:
         return open_engine(self.tables, self.choice)
@@ -303,14 +306,14 @@ def _places(column: pa.ChunkedArray, strata: int) -> npt.NDArray[np.intp]:
     return np.asarray(column.combine_chunks().to_numpy(zero_copy_only=False).astype(np.intp))
 
 
-def open_release(path: str | Path, engine: "Choice" = None, timeout: Any = None) -> Release:
+def open_release(path: str | Path, engine: "Choice" = None, timeout: Any = None, memory: Any = None) -> Release:
     """The release in a folder; its manifest and every file are checked against their hashes."""
     demand_engine(engine)
     if not isinstance(path, str | Path):
         raise ReleaseError(
             f"a release is opened by the path of its folder, not by {type(path).__name__}; several: open(a, b)"
         )
-    release = release_in(Path(path), engine, timeout)
+    release = release_in(Path(path), engine, timeout, memory)
     with ThreadPoolExecutor() as pool:
         for problem in pool.map(lambda file: _problem(release, file), release.manifest.files):
             if problem:
@@ -319,13 +322,13 @@ def open_release(path: str | Path, engine: "Choice" = None, timeout: Any = None)
     return release
 
 
-def release_in(folder: Path, engine: "Choice" = None, timeout: Any = None) -> Release:
+def release_in(folder: Path, engine: "Choice" = None, timeout: Any = None, memory: Any = None) -> Release:
     """The release in a folder, all of it of one version, though another may take its name in this moment. Its hashes are not looked at."""
     complete(folder)
     for _ in range(TRIES):
         before = _identity(folder)
         try:
-            release = Release(folder, read_manifest(folder), engine, timeout)
+            release = Release(folder, read_manifest(folder), engine, timeout, memory)
         except ReleaseError:
             if before == _identity(folder):
                 raise

@@ -28,9 +28,7 @@ _numbers = itertools.count()
 def connect(files: Iterable[Path] = ()) -> duckdb.DuckDBPyConnection:
     """A database in memory that may read these files; what it has to put aside, it puts into a folder of its own, made when it is needed."""
     spill = (_place.get() or _private()) / f"spill-{os.getpid()}-{next(_numbers)}"
-    share = of_engine()
-    limit = {} if share is None else {"memory_limit": f"{share}B"}
-    connection = duckdb.connect(config={**limit, **OFFLINE, "temp_directory": str(spill)})
+    connection = duckdb.connect(config={"memory_limit": f"{of_engine()}B", **OFFLINE, "temp_directory": str(spill)})
     for setting in _closed(files):
         connection.execute(f"SET {setting}")
     return connection

@@ -14,6 +14,7 @@ from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.cursors import Cursor, Cursors
 from scumble.engines.duckdb.halves import with_halves
 from scumble.engines.duckdb.interruptible import arrow
+from scumble.engines.duckdb.lone_rows import lone_rows_in_parts
 from scumble.engines.duckdb.lookup import with_lookups
 from scumble.engines.duckdb.tally import tally
 from scumble.engines.engine import TABLE, Axis, Predicates, Tables, truths_by_statement
@@ -67,6 +68,10 @@ class DuckDB:
             except duckdb.Error as error:
                 raise refusal(error, cursor.connection, statement) from None
         raise refusal(denied, self._cursors.current().connection, statement)
+
+    def lone_rows(self, columns: Sequence[str], rows: int) -> int:
+        """How many rows are alone with their values, counted in as many parts as memory needs."""
+        return lone_rows_in_parts(self, columns, rows)
 
     def register(self, name: str, table: pa.Table, *, everywhere: bool = False) -> None:
         """Makes a table in memory known, in one piece: sums over several are added in any order, and so differ in the last digit."""
