@@ -35,6 +35,7 @@ def publish(
     text: str | Sequence[str] = (),
     types: Mapping[str, str] | None = None,
     domains: Mapping[str, Any] | None = None,
+    compound: Mapping[str, str | Sequence[str]] | None = None,
     coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     mechanism: str | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -73,6 +74,8 @@ def publish(
     types       column -> "text", "integer", "number", "boolean", "date" or "timestamp": what its values are, for mechanisms whose types must
                 not follow the rows (noisy_counts, columnized, k_dgs) and tables that do not say it themselves; text when absent
     domains     column -> its values (None for a missing one), or {"low": ..., "high": ..., "step": ...} for numbers
+    compound    a name -> the columns that are perturbed as one under it, such as {"job": ["occupation", "industry"]}; questions name each of
+                them as before. The domain is each combination of their domains, those of domains={"job": [[..], ..]}, or those that occur
     coarsen     public column -> {"bins": 10}, {"edges": [18, 65]}, {"prefix": 3} or {"date": "month"}
     mechanism   how to perturb: docs/mechanisms.md has them all; and settings, what it offers beyond the privacy target
     rho1, rho2  no prior up to rho1 becomes a posterior above rho2; or gamma, epsilon, or retain, the probability that a value is
@@ -106,6 +109,7 @@ def publish(
         text=text,
         types=types,
         domains=domains,
+        compound=compound,
         coarsen=coarsen,
         mechanism=mechanism,
         settings=settings,

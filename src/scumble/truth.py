@@ -20,17 +20,19 @@ from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
 from scumble.mechanisms.declared_table import spec_table
 from scumble.publishing.encode import prepared
-from scumble.publishing.expected_rows import coarse_columns
+from scumble.publishing.expected_rows import coarse_columns, part_columns
 from scumble.publishing.publish import profile
 from scumble.publishing.roles import decided
 from scumble.query.coarse import Coarse
 from scumble.query.middle import at_middles
 from scumble.query.parse import parse
+from scumble.query.part_columns import Parts, of_wholes
 from scumble.query.plain import columns_of, plain
 from scumble.query.rewrites import Recoding
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord, representative
 from scumble.release.release import Release
+from scumble.sources.combined import CombinedSource
 from scumble.sources.source import Source, read
 from scumble.spec.coarsening import coarsen
 from scumble.spec.spec import DEFAULT, ColumnSpec, Spec, read_spec
@@ -54,6 +56,8 @@ class Truth:
     domains: Mapping[str, Domain]
     coarse: Mapping[str, Coarse] = field(default_factory=dict)
     """The columns that were made coarser."""
+    parts: Parts = field(default_factory=dict)
+    """The columns of the table that are taken as one with others."""
 
     @classmethod
     def of(cls, raw: Any, against: "Spec | Release | Truth | str | Path | None" = None) -> "Truth":
@@ -83,17 +87,29 @@ class Truth:
     def of_domains(cls, table: Source, spec: Spec, domains: dict[str, Domain]) -> "Truth":
         """By a spec, where the domains of its columns are known."""
         public = [name for name in spec.published if name not in domains]
-        return cls(prepared(table, spec, domains), public, spec.sensitive, domains, coarse_columns(table, spec))
+        coarse, parts = coarse_columns(table, spec), part_columns(table)
+        rows = prepared(table, spec, domains)
+        if parts:  # published again, it has the same parts
+            kept = [table.schema.field(f.name).metadata if f.name in domains else None for f in rows.schema]
+            rows = rows.cast(pa.schema([f.with_metadata(own) for f, own in zip(rows.schema, kept, strict=True)]))
+        return cls(rows, public, spec.sensitive, domains, coarse, parts)
 
     @classmethod
     def of_release(cls, table: Source, release: Release) -> "Truth":
         """By what the manifest of a release says of the columns."""
-        domains = release.manifest.domains
+        domains, table = release.manifest.domains, as_published(table, release.manifest)
         records = [c for c in release.manifest.columns if c.name in table.schema.names]
         kept = {c.name: ColumnSpec.model_validate({"role": "public", "coarsen": c.coarsened}) for c in records}
         sensitive = [c.name for c in records if c.role in ("sensitive", "apart")] or list(domains)
         public = [c.name for c in records if c.name not in sensitive]
-        return cls(prepared(table, Spec(columns=kept), domains), public, sensitive, domains, release.coarse)
+        rows, parts = prepared(table, Spec(columns=kept), domains), release.manifest.parts
+        return cls(rows, public, sensitive, domains, release.coarse, parts)
+
+    @property
+    def types(self) -> dict[str, pa.DataType]:
+        """The columns that a question may name, with their types."""
+        own = dict(zip(self.table.schema.names, self.table.schema.types, strict=True))
+        return own | {name: part.type for name, part in self.parts.items()}
 
     @property
     def rows(self) -> int:
@@ -111,7 +127,8 @@ class Truth:
 
         ORDER BY and LIMIT are left out, so that every line of an answer finds its truth. Columns in steps are summed at the middles of these.
         """
-        query = at_middles(parse(sql, self.table.column_names), Recoding(self.coarse).spreads)
+        asked = of_wholes(parse(sql, list(self.types)), self.parts)
+        query = at_middles(asked, Recoding(self.coarse).spreads)
         counted = open_engine({TABLE: self.table}).run(plain(query))
         *columns, rows = [column.to_pylist() for column in counted.columns]
         grouped = [group for _, _, group in columns_of(query)]
@@ -123,9 +140,17 @@ class Truth:
         }
 
 
+def as_published(raw: Source, manifest: Manifest) -> Source:
+    """The raw table with the columns as one that the release has so."""
+    made = {c.name: [part.name for part in c.parts] for c in manifest.columns if c.parts}
+    made = {name: parts for name, parts in made.items() if name not in raw.schema.names}
+    return CombinedSource(raw, made) if made else raw
+
+
 def true_table(raw: Source, release: Release) -> pa.Table:
     """The columns of the release with their true values, coarsened and merged as they were."""
     manifest = release.manifest
+    raw = as_published(raw, manifest)
     for name in kept(manifest):
         if name not in raw.schema.names:
             hint = did_you_mean(name, raw.schema.names)

@@ -82,3 +82,27 @@ def test_a_design_halves_the_error_of_uniform_at_the_same_gamma(counts: Vector, 
     ratio = standard_errors(design, counts) / standard_errors(uniform, counts)
     assert ratio.max() < 0.45
     assert design.amplification == uniform.amplification
+
+
+def of_occupations(channel: Any, counts: Vector, occupations: Any) -> Vector:
+    """The variance of the count of each occupation, by pairs."""
+    chosen = np.unique(occupations)[np.newaxis, :] == occupations[:, np.newaxis]
+    return np.asarray(counts @ channel.variance(chosen.astype(np.float64)))
+
+
+@pytest.mark.slow
+def test_pairs_of_occupation_and_industry_as_one() -> None:
+    """1,568 pairs at rho = 1/6: the mean standard error of an occupation's count, on pairs that are partitioned, and shaped."""
+    table = pq.read_table(CENSUS, columns=["occupation", "industry"])
+    codes = table.column(0).to_numpy().astype(np.int64) * 1000 + table.column(1).to_numpy()
+    pairs, counts = np.unique(codes, return_counts=True)
+    assert len(pairs) == 1568
+    parts = partition(counts, counts.max() / counts.sum(), "1/6")
+    squares = np.zeros(46)
+    for row, own, channel in zip(parts.subtables, parts.values, parts.channels, strict=True):
+        where = np.searchsorted(np.unique(pairs // 1000), np.unique(pairs[own] // 1000))
+        squares[where] += of_occupations(channel, row[own].astype(np.float64), pairs[own] // 1000)
+    assert np.sqrt(squares).mean() < 420
+    for gamma, mean in ((None, 318), (100, 1042), (20, 4532)):
+        found = np.sqrt(of_occupations(shape(counts, "1/6", gamma), counts.astype(np.float64), pairs // 1000)).mean()
+        assert found == pytest.approx(mean, abs=1)

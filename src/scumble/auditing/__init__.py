@@ -43,6 +43,7 @@ from scumble.core.readable import readable
 from scumble.release.manifest import NAME as MANIFEST
 from scumble.release.release import Release, open_release
 from scumble.sources.source import Source, read
+from scumble.truth import as_published
 
 Attack = Callable[[Case], Finding | None]
 """What it gets, or None where there is nothing to look for."""
@@ -136,7 +137,10 @@ def case_of(
     if publication.release is None:
         quasi, sensitive = publication.quasi, publication.sensitive
     beside = [publication_of(other, quasi, sensitive, k) for other in others]
-    return Case(publication, None if raw is None else _table(raw), beside)
+    source = None if raw is None else _table(raw)
+    if source is not None and publication.manifest is not None:
+        source = as_published(source, publication.manifest)
+    return Case(publication, source, beside)
 
 
 def run(case: Case, progress: Progress | None = None) -> list[Finding]:

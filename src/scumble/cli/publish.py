@@ -46,6 +46,10 @@ def command(
             "--domain-from-data", help="Take domains that are not declared from the data; the manifest will say so."
         ),
     ] = False,
+    compound: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns to perturb as one, and what it is called: job=occupation,industry."),
+    ] = None,
     coarsen: Annotated[
         list[str] | None,
         typer.Option(
@@ -127,8 +131,11 @@ def command(
     from scumble.sources.address import is_url
 
     beside = {} if is_url(table) or table.endswith(".toml") else _spec_beside(table)
-    named = [*listed(sensitive), *listed(public), *listed(drop), id or "", occurrence or "", person or ""]
     coarser = dict(_coarsening(text) for text in coarsen or ())
+    pairs = (_assignment(text, "--compound", "job=occupation,industry") for text in compound or ())
+    made = {name: [part.strip() for part in parts.split(",")] for name, parts in pairs}
+    named = [*listed(sensitive), *listed(public), *listed(drop), id or "", occurrence or "", person or ""]
+    named += [part for parts in made.values() for part in parts]
     how = Arguments(
         sensitive=listed(sensitive) or None,
         public=listed(public) if public is not None else None,
@@ -137,6 +144,7 @@ def command(
         text=listed(text),
         types=dict(_assignment(text, "--type", "age=integer") for text in listed(type)),
         domains=_domains(domain) or ({} if domain_from_data else _declared(beside, listed(sensitive), table)),
+        compound=made,
         coarsen=coarser,
         mechanism=mechanism,
         settings=dict(_setting(text) for text in set or ()) | ({"duplicates": True} if duplicates else {}),

@@ -61,6 +61,7 @@ class Design(BaseChannel):
         self._unit = self.gamma * k + self.codes - k
         self.held = self.gamma * k / self._unit
         self.others = (self.gamma * repeats + k - repeats) / self._unit
+        self._last: tuple[bytes, CellChannel] | None = None
 
     @property
     def codes(self) -> int:
@@ -185,19 +186,24 @@ class Design(BaseChannel):
         """Cells of codes are those whose blocks hold as many values of each cell."""
         if np.array_equal(cells, np.arange(self.size)):
             return self
+        key = cells.tobytes()
+        last = self._last
+        if last is None or last[0] != key:  # a question asks for the same cells line after line
+            self._last = last = key, self._between(cells, count)
+        return last[1]
+
+    def _between(self, cells: Places, count: int) -> CellChannel:
         chosen = _indicators(cells, count)
         _, first, place = self._cut(chosen)
         means = self.apply(chosen / chosen.sum(axis=0))
         summed = np.zeros((len(first), count))
         np.add.at(summed, place, means)
-        return CellChannel(self.weights(chosen)[first], summed, self.gamma, lambda some: self._cell_pair(some, cells))
 
-    def _cell_pair(self, inside: Flags, cells: Places) -> Pair | None:
-        pair = self.pair(inside[cells])
-        if pair is None:
-            return None
-        _, first, _ = self._cut(_indicators(cells, len(inside)))
-        return Pair(pair.matches[first], pair.kept, pair.drawn)
+        def pair(inside: Flags) -> Pair | None:
+            whole = self.pair(inside[cells])
+            return None if whole is None else Pair(whole.matches[first], whole.kept, whole.drawn)
+
+        return CellChannel(self.weights(chosen)[first], summed, self.gamma, pair)
 
     def places(self, cells: Places, count: int) -> Places:
         """The cell of each code."""

@@ -49,6 +49,7 @@ from scumble.query.model import Query
 from scumble.query.of_totals import Asked
 from scumble.query.orders import exact_orders
 from scumble.query.parse import parse
+from scumble.query.part_columns import of_wholes
 from scumble.query.reconstruct import Whole
 from scumble.query.rewrites import Recoding
 from scumble.query.totals import compile_totals
@@ -123,10 +124,10 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     shares = shares_of(plan, counts)
     engine = open_engine({TABLE: raw})
     answer_to = partial(expected, published=published, shares=shares, engine=engine, level=confidence(level))
-    tables = {TABLE: dict(zip(raw.schema.names, raw.schema.types, strict=True))}
-    answers = [
-        (sql, gated(sql, tables, partial(ask, sql, published.columns, recoding, answer_to))) for sql in questions
-    ]
+    types = dict(zip(raw.schema.names, raw.schema.types, strict=True))
+    tables = {TABLE: types | {name: part.type for name, part in recoding.parts.items()}}
+    columns = [*published.columns, *recoding.parts]
+    answers = [(sql, gated(sql, tables, partial(ask, sql, columns, recoding, answer_to))) for sql in questions]
     if recoding.reaches and questions:
         as_it_is = Truth.of_domains(table, spec, {})
         answers = [(sql, _of_table(sql, estimates, as_it_is, recoding)) for sql, estimates in answers]
@@ -159,7 +160,7 @@ def _to_persons(plan: Plan, persons: Persons, spec: Spec) -> Plan:
 
 def _of_table(sql: str, answer: Estimates, as_it_is: Truth, recoding: Recoding) -> Estimates:
     """The answer with the truth of the table in the place of that of rounded numbers; groups of changed values have none of the table's."""
-    query = parse(sql, as_it_is.table.column_names)
+    query = of_wholes(parse(sql, list(as_it_is.types)), as_it_is.parts)
     changed = {*recoding.reaches, *recoding.merged}
     if any(column.name in changed for group in query.groups for column in group.expression.find_all(exp.Column)):
         return answer
@@ -177,7 +178,7 @@ def _whole(table: Source, spec: Spec, counts: Profile, plan: Plan) -> Rows:
     """The rows of the table."""
     published = Published(spec.published, counts.domains, plan.channels, values=True)
     truth = Truth.of_domains(table, spec, counts.domains)
-    return truth.table, published, Recoding(truth.coarse, reaches=reaches(counts.domains))
+    return truth.table, published, Recoding(truth.coarse, reaches=reaches(counts.domains), parts=truth.parts)
 
 
 def shares_of(plan: Plan, counts: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -106,9 +106,8 @@ class Foresight:
     def _answer(self, sql: str, published: Published, shares: Any) -> Estimates | None:
         try:
             answer = partial(expected, published=published, shares=shares, engine=self._engine, level=self._level)
-            asking = partial(ask, sql, published.columns, Recoding(self._truth.coarse), answer)
-            return gated(
-                sql, {TABLE: dict(zip(published.columns, self._truth.table.schema.types, strict=True))}, asking
-            )
+            types = self._truth.types
+            recoding = Recoding(self._truth.coarse, parts=self._truth.parts)
+            return gated(sql, {TABLE: types}, partial(ask, sql, list(types), recoding, answer))
         except NotEstimable:
             return None

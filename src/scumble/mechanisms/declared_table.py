@@ -1,4 +1,4 @@
-"""The table of a spec, its columns of the types that were declared.
+"""The table of a spec: columns that are taken as one are one, and columns are of the types that were declared.
 
 A mechanism that promises that no single row shows must not take a type from the rows: its tables are opened as text where they do not say themselves what
 their columns are, and made what the spec declares. With any other mechanism a type is the table's own; one that was declared otherwise is refused.
@@ -10,6 +10,7 @@ from typing import Any
 from scumble.core.arrow_types import is_text
 from scumble.core.errors import SchemaError, did_you_mean
 from scumble.mechanisms import find_mechanism
+from scumble.sources.combined import CombinedSource
 from scumble.sources.declared import DeclaredTypes, type_name
 from scumble.sources.source import EVERY, Source, read
 from scumble.spec.spec import ColumnSpec, Spec
@@ -37,6 +38,39 @@ def declared(source: Source, spec: Spec, thing: Any) -> Source:
 
     thing   what the source was opened from
     """
+    made = {name: column.parts for name, column in as_one(spec).columns.items() if column.parts}
+    names = set(source.schema.names)
+    made = {name: parts for name, parts in made.items() if name not in names or names & set(parts)}  # else it is made
+    return CombinedSource(_typed(source, spec, thing), made) if made else _typed(source, spec, thing)
+
+
+def as_one(spec: Spec) -> Spec:
+    """The spec with its sensitive columns as one, where its mechanism is for one attribute and there are several."""
+    sensitive = spec.sensitive
+    several = len(sensitive) > 1 and find_mechanism(spec.mechanism).traits.one_attribute
+    if not several or any(spec.columns[name].parts for name in sensitive):
+        return spec
+    own = [spec.columns[name] for name in sensitive]
+    if any(column.privacy is not None for column in own):
+        raise SchemaError(
+            f"{spec.mechanism} takes {', '.join(sensitive)} as one, which has one target of privacy; give it for all of them"
+        )
+    declared = all(column.has_domain for column in own)
+    domains = {name: _listed(column) for name, column in zip(sensitive, own, strict=True)} if declared else None
+    accepted = "accepted" if all(column.determined for column in own) else None
+    fields = {"role": "sensitive", "parts": sensitive, "domains": domains, "determined": accepted}
+    column = ColumnSpec.model_validate(fields | {"from_data": any(column.from_data for column in own)})
+    kept = {name: other for name, other in spec.columns.items() if name not in sensitive}
+    return spec.model_copy(update={"columns": kept | {"_".join(sensitive): column}})
+
+
+def _listed(column: ColumnSpec) -> Any:
+    if column.low is not None:
+        return {"low": column.low, "high": column.high, "step": column.step}
+    return [*(column.values or ()), *([None] if column.missing and None not in (column.values or ()) else [])]
+
+
+def _typed(source: Source, spec: Spec, thing: object) -> Source:
     guesses = getattr(source, "guesses", "")
     if not guesses or not find_mechanism(spec.mechanism).traits.every_output:
         return _as_declared(source, spec, thing, bool(guesses))

@@ -32,6 +32,8 @@ class Traits:
 
     needs_counts: bool = False
     """It plans with the counts of the sensitive columns, which one scan gives it."""
+    one_attribute: bool = False
+    """It is for one sensitive attribute: several columns are taken as one, whose values are their combinations."""
     columns_alike: bool = False
     """It treats all published columns alike: none of them needs to be sensitive."""
     by_target: bool = False

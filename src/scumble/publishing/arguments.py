@@ -28,6 +28,7 @@ class Arguments:
     text: Names = ()
     types: Mapping[str, str] | None = None
     domains: Mapping[str, Any] | None = None
+    compound: Mapping[str, Names] | None = None
     coarsen: Mapping[str, Mapping[str, Any]] | None = None
     mechanism: str | None = None
     settings: Mapping[str, Any] | None = None
@@ -72,7 +73,7 @@ class Arguments:
         return (
             self.sensitive is not None
             or self.public is not None
-            or any((self.drop, self.types, self.domains, self.coarsen, self.attributes))
+            or any((self.drop, self.types, self.domains, self.compound, self.coarsen, self.attributes))
         )
 
 
@@ -109,19 +110,26 @@ def _written(path: str | Path, how: Arguments) -> tuple[Source, Spec]:
 def _spelled(table: Any, how: Arguments) -> tuple[Source, Spec]:
     """A table, and the spec that arguments make."""
     source = opened(table, how.mechanism or DEFAULT, names(how.text))
-    named = {"sensitive": names(how.sensitive), "public": names(how.public), "dropped": names(how.drop)}
+    made = {name: names(parts) for name, parts in (how.compound or {}).items()}
+    taken = {part for parts in made.values() for part in parts}
+    sensitive = [name for name in names(how.sensitive) if name not in {*taken, *made}]
+    named = {"sensitive": sensitive, "public": names(how.public), "dropped": names(how.drop)}
     for name in (how.id, how.person):
         if name is not None and name not in source.schema.names:
             raise SchemaError(f"column {name!r} is not in the table{did_you_mean(name, source.schema.names)}")
     roles = named_roles(source.schema.names, named, [how.id, how.occurrence, how.person], list(how.coarsen or ()))
+    _demand_apart(roles, made)
     _demand_published(source, roles, how.types or {})
-    _demand_sensitive(source, roles, "a domain", how.domains or {})
-    _demand_sensitive(source, roles, "an attribute", how.attributes or {})
+    own = {name: domain for name, domain in (how.domains or {}).items() if name not in {*taken, *made}}
+    _demand_sensitive(source, roles, "a domain", own)
+    attributes = {name: attribute for name, attribute in (how.attributes or {}).items() if name not in made}
+    _demand_sensitive(source, roles, "an attribute", attributes)
     spec = Spec(
         mechanism=how.mechanism or DEFAULT,
         settings=dict(how.settings or {}),
         privacy=Target(**{k: v for k, v in how.target.items() if not isinstance(v, Mapping)}),
-        columns={name: _column(name, role, how) for name, role in roles.items()},
+        columns={name: _column(name, role, how) for name, role in roles.items()}
+        | {name: _made(name, parts, how) for name, parts in made.items()},
         rest="drop" if how.rest else None,
         fresh=how.fresh,
     ).model_copy(update=how.of_persons)
@@ -169,6 +177,38 @@ def _column(name: str, role: str, how: Arguments) -> ColumnSpec:
         return ColumnSpec.model_validate(fields)
     except ValidationError as error:
         raise SchemaError(f"column {name!r}: {first_problem(error, ColumnSpec)}") from None
+
+
+def _demand_apart(roles: Mapping[str, str], made: Mapping[str, Sequence[str]]) -> None:
+    """A part of a column is published within it, and not by itself."""
+    for name, parts in made.items():
+        for part in parts:
+            if part in roles:
+                raise SchemaError(f"column {part!r} is a part of {name!r}, and {roles[part]} by itself; name it once")
+
+
+def _made(name: str, parts: list[str], how: Arguments) -> ColumnSpec:
+    """A column that is made of others: of combinations that are given, of all of declared values, or of those that occur."""
+    given = how.domains or {}
+    fields: dict[str, Any] = {"role": "sensitive", "parts": parts} | _own_target(name, how.target)
+    fields["attribute"] = (how.attributes or {}).get(name)
+    if name in given:
+        fields["values"] = list(given[name])
+    elif all(part in given for part in parts):
+        fields["domains"] = {part: _values_of(given[part]) for part in parts}
+    else:
+        fields["from_data"] = how.domain_from_data
+    try:
+        return ColumnSpec.model_validate(fields)
+    except ValidationError as error:
+        raise SchemaError(f"column {name!r}: {first_problem(error, ColumnSpec)}") from None
+
+
+def _values_of(domain: Any) -> Any:
+    if isinstance(domain, ColumnSpec):
+        domain = domain.model_dump(include={"values"} if domain.low is None else {"low", "high", "step"})
+        return domain.get("values", domain)
+    return dict(domain) if isinstance(domain, Mapping) else list(domain)
 
 
 def _domain_fields(domain: Any, from_data: bool) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from scumble.core.arrow_types import published_type
 from scumble.core.domain import Domain, Grid
 from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
+from scumble.query.part_columns import PartColumn, parts_of
 from scumble.query.rewrites import Recoding
+from scumble.sources.combined import parts_of as known_parts
 from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen, resolved
 from scumble.spec.spec import Spec
@@ -21,6 +23,14 @@ def reaches(domains: Mapping[str, Domain]) -> dict[str, float]:
     """How far numbers will be moved, of the columns where they will be rounded to a grid."""
     grids = {name: domain for name, domain in domains.items() if isinstance(domain, Grid)}
     return {name: float(grid.reach) for name, grid in grids.items() if grid.reach > 0}
+
+
+def part_columns(table: Source) -> dict[str, PartColumn]:
+    """The columns of the table that are taken as one with others."""
+    made: dict[str, PartColumn] = {}
+    for name in table.schema.names:
+        made |= parts_of(name, known_parts(table.schema, name) or {})
+    return made
 
 
 def coarse_columns(table: Source, spec: Spec) -> dict[str, Coarse]:

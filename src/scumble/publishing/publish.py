@@ -40,10 +40,11 @@ from scumble.publishing.write import file_record
 from scumble.release.manifest import NAME, Manifest
 from scumble.release.persons import PersonsRecord, under_persons
 from scumble.release.readme import readme
-from scumble.release.records import SEED, SYSTEM, ColumnRecord, Randomness, StreamRecord
+from scumble.release.records import SEED, SYSTEM, ColumnRecord, PartRecord, Randomness, StreamRecord
 from scumble.release.replace import demand_free, former_files
 from scumble.release.rounding import rounding_of
 from scumble.release.terms import compared, records_of, terms_of, under_key
+from scumble.sources.combined import parts_of
 from scumble.sources.parquet import ParquetSource
 from scumble.sources.source import Source
 from scumble.spec.spec import Spec
@@ -144,7 +145,7 @@ def _publish(
 ) -> Plan:
     chosen = find_mechanism(spec.mechanism)
     spec = decided(spec, table)
-    demand_free(out, overwrite, table.files, table.folder if isinstance(table, ParquetSource) else None)
+    demand_free(out, overwrite, table.files, getattr(table, "folder", None))
     coin_source = demanded(spec, chosen, coin_source, wanted.named)
     former = former_files if overwrite else None
     with ledger_of(wanted, coin_source, out) as ledger:
@@ -188,7 +189,7 @@ def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Term
         software=f"scumble {__version__}",
         mechanism=job.plan.mechanism,
         rows=written.rows,
-        columns=[_rounded(column, job.profile) for column in written.columns],
+        columns=[_of_parts(_rounded(column, job.profile), job) for column in written.columns],
         **records_of(terms),
         persons=persons,
         randomness=randomness,
@@ -206,6 +207,13 @@ def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Term
 def _rounded(column: ColumnRecord, counts: Profile) -> ColumnRecord:
     """The column with how far its numbers were moved, by its grid and its type, whatever numbers there are."""
     return column.model_copy(update={"rounded": rounding_of(column, counts.domains.get(column.of or column.name))})
+
+
+def _of_parts(column: ColumnRecord, job: Job) -> ColumnRecord:
+    """The column with the parts that it is made of, where it is."""
+    made = parts_of(job.table.schema, column.name) if column.name in job.table.schema.names else None
+    parts = None if made is None else [PartRecord(name=name, type=kind) for name, kind in made.items()]
+    return column.model_copy(update={"parts": parts})
 
 
 def _demand_derived(manifest: Manifest) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from scumble.core.errors import SchemaError, UndecidedColumns, did_you_mean
 from scumble.mechanisms import find_mechanism
+from scumble.mechanisms.declared_table import as_one
 from scumble.publishing.kinds import demand_types
 from scumble.sources.source import Source
 from scumble.spec.looks import look
@@ -22,7 +23,9 @@ WAYS = (
 
 def decided(spec: Spec, table: Source) -> Spec:
     """The spec in the order of the table's columns, with a role for each; refused where nobody gave one."""
-    chosen = find_mechanism(spec.mechanism)
+    chosen, one = find_mechanism(spec.mechanism), as_one(spec)
+    if set(one.columns) - set(spec.columns) <= set(table.schema.names):
+        spec = one
     whole = spec.completed(table.schema, chosen.column_settings)
     if undecided := whole.undecided(table.schema.names):
         raise UndecidedColumns(refusal(table, undecided, by_values=not chosen.traits.every_output))

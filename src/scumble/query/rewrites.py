@@ -13,6 +13,7 @@ from scumble.query.estimates import Estimates
 from scumble.query.merged import Ends, at_merged, notes_of_sums
 from scumble.query.middle import Spread, in_middles, put_together
 from scumble.query.model import Query
+from scumble.query.part_columns import Parts, of_wholes
 
 
 def _unchanged(answer: Estimates) -> Estimates:
@@ -31,6 +32,8 @@ class Recoding:
     """Those of them that have numbers: which ones a published number stands for."""
     reaches: rounding.Reaches = field(default_factory=dict)
     """Perturbed columns whose numbers were put on the nearest point of a grid, and how far at most."""
+    parts: Parts = field(default_factory=dict)
+    """Columns of the table that were perturbed as one with others: what each is of the published one."""
 
     @property
     def spreads(self) -> dict[str, Spread]:
@@ -51,6 +54,11 @@ class Rewritten:
     undo: Callable[[Estimates], Estimates] = _unchanged
     variants: list[Query] = field(default_factory=list)
     """The question as values may make it that are not known; intervals hold the answers to all of them."""
+
+
+def taken_as_one(query: Query, recoding: Recoding) -> Rewritten:
+    """Parts of a column that was perturbed as a whole are asked for as functions of it."""
+    return Rewritten(of_wholes(query, recoding.parts))
 
 
 def coarsened(query: Query, recoding: Recoding) -> Rewritten:
@@ -80,7 +88,7 @@ def on_grid(query: Query, recoding: Recoding) -> Rewritten:
     return Rewritten(changed, notes, undo, rounding.variants(changed, recoding.reaches))
 
 
-RULES: tuple[Callable[[Query, Recoding], Rewritten], ...] = (coarsened, merged, rounded, on_grid)
+RULES: tuple[Callable[[Query, Recoding], Rewritten], ...] = (taken_as_one, coarsened, merged, rounded, on_grid)
 
 
 def rewritten(query: Query, recoding: Recoding) -> Rewritten:

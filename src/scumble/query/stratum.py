@@ -89,6 +89,8 @@ class Stratum:
         truth = self.truth & self.present(present)
         truth = np.broadcast_to(truth, np.broadcast_shapes(truth.shape, self.truth.shape))
         rows, rest = truth.reshape(self.cells.width, -1), truth.shape[len(self.cells.lines) :]
+        if not self.cells.lines:
+            return [(np.ones((), dtype=np.bool_), rows.reshape(rest))] if rows.any() else []
         kinds, which = np.unique(rows, axis=0, return_inverse=True)
         classes = [
             ((which.reshape(-1) == i).reshape(self.cells.lines), kind.reshape(rest))

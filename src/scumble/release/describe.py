@@ -91,6 +91,9 @@ def _sets(column: ColumnRecord) -> Items:
 
 def published(column: ColumnRecord) -> str:
     """In a few words, how a column was published."""
+    if column.parts:
+        plain = published(column.model_copy(update={"parts": None}))
+        return f"{plain}; {' and '.join(part.name for part in column.parts)} as one"
     if column.rounded is not None:
         plain = published(column.model_copy(update={"rounded": None}))
         return f"{plain}; rounded to its grid before, by up to {column.rounded} either way"

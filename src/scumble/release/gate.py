@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from scumble.core.arrow_types import named_type
+from scumble.core.combined import part_type, readable
 from scumble.core.domain import Grid
 from scumble.core.errors import ChangedRelease, ReleaseError, SchemaError
 from scumble.forms.checks import columns_problem
@@ -128,6 +130,27 @@ def _demand_domains(manifest: "Manifest", kinds: dict[str, str]) -> None:
         empty = name in own and not isinstance(domain, Grid) and domain.values.null_count == domain.size
         if empty or not domain.size:
             raise ReleaseError(f"the manifest's column {name!r} has a domain without a value; {AGAIN}")
+
+
+def demand_parts(manifest: "Manifest") -> None:
+    """Parts have names of their own, and types that can be read from every value of the column that they make."""
+    taken = {column.name.casefold() for column in manifest.columns}
+    for column in manifest.columns:
+        if column.parts is None:
+            continue
+        names = [part.name.casefold() for part in column.parts]
+        listed = column.domain is None or column.domain.kind == "categories"
+        wrong = column.role not in ("sensitive", "apart") or not listed or not 1 < len(names) == len(set(names))
+        if wrong or taken & set(names):
+            raise ReleaseError(f"the manifest's column {column.name!r} has parts that it cannot have; {AGAIN}")
+        taken |= set(names)
+        try:
+            kinds = [part_type(named_type(part.type), part.name) for part in column.parts]
+        except SchemaError as error:
+            raise ReleaseError(f"the manifest's column {column.name!r}: {error}; {AGAIN}") from None
+        values = column.domain.values or [] if column.domain is not None else []
+        if not all(isinstance(value, str) and readable(value, kinds) for value in values):
+            raise ReleaseError(f"the manifest's column {column.name!r} has a value that is none of its parts'; {AGAIN}")
 
 
 def demand_recoding(manifest: "Manifest") -> None:

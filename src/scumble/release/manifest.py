@@ -27,11 +27,13 @@ from scumble.privacy import parameters
 from scumble.privacy.guarantee import Clause, Guarantee
 from scumble.privacy.parameters import Declared
 from scumble.privacy.words import CLAUSES, STATEMENTS
+from scumble.query.part_columns import PartColumn, parts_of
 from scumble.release.document import read_document
 from scumble.release.gate import (
     AGAIN,
     demand_columns,
     demand_files,
+    demand_parts,
     demand_recoding,
     demand_regular,
     demand_roles,
@@ -148,6 +150,14 @@ class Manifest(Model):
         return {column.name: column.values for column in self.columns if column.domain is not None}
 
     @property
+    def parts(self) -> dict[str, PartColumn]:
+        """The columns of the table that were perturbed as one with others."""
+        made: dict[str, PartColumn] = {}
+        for column in self.columns:
+            made |= parts_of(column.name, {part.name: part.type for part in column.parts or ()})
+        return made
+
+    @property
     def shown(self) -> dict[str, Domain]:
         """What is published of each perturbed column: its values, or codes that stand for sets of them."""
         return {column.name: column.shown for column in self.columns if column.domain is not None}
@@ -243,6 +253,7 @@ def _manifest(document: dict[str, Any]) -> Manifest:
     demand_columns(manifest)
     demand_roles(manifest)
     demand_recoding(manifest)
+    demand_parts(manifest)
     return manifest
 
 

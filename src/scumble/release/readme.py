@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from scumble.core.channel import Channel, replacement_of
+from scumble.core.combined import SEPARATOR
 from scumble.core.domain import Domain, Grid
+from scumble.engines.sql import quoted
 from scumble.forms import find_form
 from scumble.forms.markdown import code, plain, sentence
 from scumble.release.describe import GROUPED
@@ -65,7 +67,7 @@ def _channel(column: ColumnRecord, joint: Sequence[str]) -> str:
         if column.rounded
         else ""
     )
-    head = f"## How {code(column.name)} was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.{rounded}\n\n"
+    head = f"## How {code(column.name)} was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.{rounded}{_parts(column)}\n\n"
     if (coded := column.records[0].coded) is not None:
         return head + _coded(column, coded)
     if column.records[0].own:
@@ -94,6 +96,17 @@ def _channel(column: ColumnRecord, joint: Sequence[str]) -> str:
         "The rows were divided at random into sub-tables, each with some of the values. Each row's value was kept with the probability below, and "
         "otherwise replaced by one of the values of its sub-table, each alike.\n\n"
         + "\n".join(["| sub-table | kept with | values |", "|---|---|---|", *_subtables(column, domain)])
+    )
+
+
+def _parts(column: ColumnRecord) -> str:
+    """What the values are combinations of, and how a part is read off them."""
+    if not column.parts:
+        return ""
+    names = [code(part.name) for part in column.parts]
+    return (
+        f" Each is a combination of {', '.join(names[:-1])} and {names[-1]}, in this order, with {code(SEPARATOR)} between them. A set of values of {names[0]} is the set of all "
+        f"combinations that have one of them: in SQL, {code(f'split_part({quoted(column.name)}, {SEPARATOR!r}, 1)')}. scumble takes the names of the parts as columns."
     )
 
 

@@ -279,6 +279,13 @@ def number_ends(records: Sequence[MergedRecord]) -> list[tuple[float, float]]:
     return [(published, max(held)) for published, held in numbers if held and max(held) > published]
 
 
+class PartRecord(Model):
+    """A column of the table that is a part of a published one, whose values are combinations of its parts' values."""
+
+    name: str
+    type: str
+
+
 class ColumnRecord(Model):
     """A column of the published table."""
 
@@ -310,6 +317,8 @@ class ColumnRecord(Model):
     """The values of the table that a published value stands for, where some of a public column were put together."""
     rounded: str | None = None
     """How far a number of the table lies at most from the published point of its grid, which is the nearest one; decimal text."""
+    parts: list[PartRecord] | None = None
+    """The columns of the table that it is made of: a value is the values of the parts, as text, with ` | ` between them."""
     of: str | None = None
     """The column of the table that this one is the low or the high end of, where rows stand for groups."""
 

@@ -128,7 +128,7 @@ class Release(Shown):
 
     def _answer(self, sql: str, level: Any, method: str, tables: Mapping[str, pa.Table], **ways: bool) -> Estimates:
         own = find_form(self.manifest.form.kind)
-        columns = own.columns(self)
+        columns = [*own.columns(self), *self.recoding.parts]
 
         def answered() -> Estimates:
             answers = partial(self._of_form, own, level, method)
@@ -152,6 +152,7 @@ class Release(Shown):
     def _types(self, columns: Sequence[str]) -> dict[str, pa.DataType]:
         """What the columns that a question may name hold; where sets of values are published, the values of these."""
         listed = {column.of or column.name: column.type for column in self.manifest.columns}
+        listed |= {part.name: part.type for column in self.manifest.columns for part in column.parts or ()}
         named = {name: re.sub(r"^list<\w+: (.*)>$", r"\1", kind) for name, kind in listed.items()}
         return {name: named_type(named[name]) for name in columns if name in named}
 
@@ -188,6 +189,7 @@ class Release(Shown):
             {name: partial(representative, records) for name, records in merged.items()},
             {name: ends for name, records in merged.items() if (ends := number_ends(records))},
             {c.of or c.name: float(c.rounded) for c in self.manifest.columns if c.rounded is not None},
+            self.manifest.parts,
         )
 
     def counted_files(self, name: str) -> list[Path]:

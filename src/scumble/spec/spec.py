@@ -36,6 +36,7 @@ from scumble.core.domain import Categories, Domain, Grid
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number, probability
 from scumble.sources.address import beside
+from scumble.spec.parts import combinations, demand_parts
 from scumble.spec.problems import first_problem
 
 Role = Literal["identifier", "public", "sensitive", "dropped", "?"]
@@ -155,7 +156,17 @@ class ColumnSpec(Model):
         None, description="what the values are, for mechanisms whose types must not follow the rows; text when absent"
     )
     coarsen: Coarsen | None = None
-    values: list[Any] | None = Field(None, description="a domain of categories")
+    parts: list[str] | None = Field(
+        None,
+        min_length=2,
+        description="columns of the table that are taken as this one: its values are their combinations",
+    )
+    domains: dict[str, Any] | None = Field(
+        None, description="part -> its values, or low, high and step; the domain is then every combination of them"
+    )
+    values: list[Any] | None = Field(
+        None, description="a domain of categories; of a column with parts, combinations as lists"
+    )
     missing: bool = Field(False, description="a missing value is one more category")
     low: Number | None = Field(None, description="a domain of numbers: the first")
     high: Number | None = Field(None, description="the last")
@@ -190,6 +201,10 @@ class ColumnSpec(Model):
             raise ValueError("on_grid is for a domain of numbers: low, high and step")
         if self.values is not None and self.low is not None:
             raise ValueError("a domain is a list of values or a grid, not both")
+        if self.parts is not None:
+            demand_parts(self.role, self.parts, self.domains, self.low is not None or self.missing)
+        elif self.domains is not None:
+            raise ValueError("domains are those of parts; name the columns that are its parts")
         return self
 
     def beside(self, folder: Path) -> "ColumnSpec":
@@ -202,13 +217,15 @@ class ColumnSpec(Model):
     @property
     def has_domain(self) -> bool:
         """Whether the spec says which values there are."""
-        return self.values is not None or self.low is not None
+        return self.values is not None or self.low is not None or self.domains is not None
 
     def domain(self, name: str, kind: pa.DataType) -> Domain:
         """The declared domain of a column of that Arrow type."""
         if self.low is not None:
             return Grid(str(self.low), str(self.high), str(self.step), kind, self.on_grid)
         listed = list(self.values or ())
+        if self.parts is not None:
+            listed = combinations(self.parts, self.values, self.domains)
         if self.missing and None not in listed:
             listed.append(None)
         if len(listed) < 2:

@@ -18,6 +18,6 @@ MECHANISM = Mechanism(
     derive=deferred("scumble.mechanisms.anatomy.terms", "derive"),
     publish=deferred("scumble.mechanisms.anatomy.publish", "publish"),
     settings=Settings,
-    traits=Traits(needs_counts=True, adds_rows=True, unforeseen="are not foreseen"),
+    traits=Traits(needs_counts=True, one_attribute=True, adds_rows=True, unforeseen="are not foreseen"),
     at_posterior=lambda setter, level: setter.by_diversity("anatomy", level),
 )

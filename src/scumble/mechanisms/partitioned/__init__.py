@@ -19,7 +19,7 @@ MECHANISM = Mechanism(
     derive=deferred("scumble.mechanisms.partitioned.terms", "derive"),
     publish=deferred("scumble.mechanisms.partitioned.publish", "publish"),
     settings=Settings,
-    traits=Traits(needs_counts=True),
+    traits=Traits(needs_counts=True, one_attribute=True),
     at_posterior=lambda setter, level: setter.by_posterior("partitioned", level),
     variants={
         "partitioned, fine_grain inside": lambda setter, level: setter.by_posterior(

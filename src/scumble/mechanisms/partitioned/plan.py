@@ -99,8 +99,8 @@ def plan(profile: Profile, spec: Spec) -> PartitionPlan:
 def _one_column(profile: Profile, spec: Spec) -> tuple[str, Domain]:
     if len(profile.domains) != 1:
         raise ParameterError(
-            f"partitioned is for one sensitive column, and there are {len(profile.domains)} ({', '.join(profile.domains)}); publish the others "
-            "as public or drop them, or take uniform, design or fine_grain"
+            f"partitioned is for one sensitive attribute, and there are {len(profile.domains)} ({', '.join(profile.domains)}); take them as one "
+            "(compound=, --compound, or parts of a column in the spec), drop all but one, or take uniform, design, shaped or fine_grain"
         )
     if SUBTABLE in spec.published:
         raise SchemaError(

@@ -22,7 +22,7 @@ MECHANISM = Mechanism(
     derive=deferred("scumble.mechanisms.sps.terms", "derive"),
     publish=deferred("scumble.mechanisms.sps.publish", "publish"),
     settings=Settings,
-    traits=Traits(by_target=True, adds_rows=True),
+    traits=Traits(by_target=True, one_attribute=True, adds_rows=True),
     customary=Customary({"retain": 0.5}),
     foresee=deferred("scumble.mechanisms.sps.foresee", "sampled_rows"),
 )

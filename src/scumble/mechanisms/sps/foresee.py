@@ -5,7 +5,7 @@ from functools import partial
 from scumble.mechanisms.plan import Profile
 from scumble.mechanisms.sps.plan import SamplePlan
 from scumble.mechanisms.sps.samples import samples_of
-from scumble.publishing.expected_rows import Rows, coarse_columns, reaches
+from scumble.publishing.expected_rows import Rows, coarse_columns, part_columns, reaches
 from scumble.query.compile import Published
 from scumble.query.rewrites import Recoding
 from scumble.release.records import number_ends, representative
@@ -29,5 +29,5 @@ def sampled_rows(table: Source, spec: Spec, profile: Profile, plan: SamplePlan) 
         sample=plan.sampling.least,
     )
     ends = {column: numbers for column, records in samples.merged.items() if (numbers := number_ends(records))}
-    recoding = Recoding(coarse_columns(table, spec), merged, ends, reaches({name: domain}))
+    recoding = Recoding(coarse_columns(table, spec), merged, ends, reaches({name: domain}), part_columns(table))
     return samples.rows(name, domain.values, weight), published, recoding
