@@ -5,6 +5,7 @@ python -m benchmarks.channels [--figure]        --figure draws docs/images/least
 
 import math
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def occupations() -> None:
             f"{name:24} {rms:12.3f} {np.median(found / base):15.3f} {np.median(found / theirs):19.3f} {factor:8.4g}  {lost}"
         )
     ratio = channels["shaped, gamma = 20"][0] / theirs
-    for low, high in zip(CLASSES, CLASSES[1:], strict=False):
+    for low, high in pairwise(CLASSES):
         some = (share >= low) & (share < high)
         print(
             f"values of {low:.1%} to {high:.1%} of the rows, {some.sum():2}: median shaped (gamma = 20) / partitioned {np.median(ratio[some]):.3f}"
