@@ -298,9 +298,10 @@ def test_bad_input_is_refused_by_name(changes: dict[str, Any], message: str) -> 
         publish(**changes)
 
 
-def test_several_sensitive_columns_and_a_clash_of_names_are_refused() -> None:
-    with pytest.raises(ParameterError, match="one sensitive column, and there are 2"):
-        publish(sensitive=["disease", "sex"], domains={"disease": VALUES, "sex": ["F", "M"]})
+def test_columns_with_targets_of_their_own_and_a_clash_of_names_are_refused() -> None:
+    """Several sensitive columns are taken as one, which has one target."""
+    with pytest.raises(SchemaError, match="takes sex, disease as one, which has one target"):
+        publish(sensitive=["disease", "sex"], domains={"disease": VALUES, "sex": ["F", "M"]}, rho2={"sex": 0.9})
     clash = table().append_column("subtable", pa.array(np.zeros(COUNTS.sum(), int)))
     with pytest.raises(SchemaError, match="'subtable' has the name"):
         publish(table=clash)

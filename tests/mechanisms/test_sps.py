@@ -192,14 +192,6 @@ def test_groups_within_the_sample_size_are_refused(tmp_path: Path) -> None:
 def test_columns_that_clash_and_other_wrong_uses(table: pa.Table, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="rename or drop the table's 'weight'"):
         sps(table.append_column("weight", table.column("ward")), tmp_path / "r")
-    with pytest.raises(InputError, match="one sensitive column, not 2"):
-        publish_openly(
-            table,
-            sensitive=["disease", "sex"],
-            domains={"disease": DISEASES, "sex": ["F", "M"]},
-            mechanism="sps",
-            retain=0.5,
-        )
     with pytest.raises(InputError, match="coins by key"):
         publish_openly(
             table.append_column("id", pa.array(np.arange(table.num_rows))),
