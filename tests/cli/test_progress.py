@@ -35,8 +35,8 @@ def folder(patients: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return tmp_path
 
 
-def on_a_terminal(command: list[str], press_when: bytes) -> tuple[int, bytes]:
-    """Runs a command on a terminal of its own, presses Ctrl-C once that was written, and returns exit code and all that was written."""
+def on_a_terminal(command: list[str], *press_when: bytes) -> tuple[int, bytes]:
+    """Runs a command on a terminal of its own, presses Ctrl-C once all that was written, and returns exit code and what was written."""
     process, terminal = pty.fork()
     if process == 0:  # the child
         os.environ.update(TERM="xterm-256color", COLUMNS="100")
@@ -50,7 +50,7 @@ def on_a_terminal(command: list[str], press_when: bytes) -> tuple[int, bytes]:
         if not part:
             break
         written += part
-        if press_when in written and not pressed:
+        if not pressed and all(each in written for each in press_when):
             os.write(terminal, b"\x03")
             pressed = True
     os.close(terminal)
@@ -73,7 +73,7 @@ def on_a_terminal(command: list[str], press_when: bytes) -> tuple[int, bytes]:
 def test_what_lasts_has_a_bar_that_ctrl_c_wipes_away(
     label: bytes, place: str, arguments: list[str], folder: Path
 ) -> None:
-    code, written = on_a_terminal([sys.executable, PAUSING, place, *arguments], label)
+    code, written = on_a_terminal([sys.executable, PAUSING, place, *arguments], label, b"reached")
     _, _, after = written.rpartition(label)
     assert code == 130
     assert ERASE_LINE in after
