@@ -87,7 +87,7 @@ def run() -> int:
     """Runs a command; a mistake in use or input is one line and exit code 2, a warning one line."""
     warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
     try:
-        return int(app(standalone_mode=False) or 0)
+        return int(app(standalone_mode=False, prog_name="scumble") or 0)
     except UndecidedColumns as error:
         print(f"scumble: {error}", file=sys.stderr)
     except InputError as error:

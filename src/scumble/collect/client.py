@@ -1,5 +1,6 @@
 """One person: the same coins for the same answer each time, a queue that outlives the process, and retries that nobody counts twice."""
 
+import json
 import math
 import time
 from collections.abc import Iterator, Mapping
@@ -8,6 +9,7 @@ from typing import Any
 
 from scumble.collect import device
 from scumble.collect.answers import message_of
+from scumble.collect.blind import MESSAGE_BYTES, Blinding, as_token, blind, finalize, from_text, issuer_of, to_text
 from scumble.collect.device import Device, Sent
 from scumble.collect.reading import open_survey
 from scumble.collect.sending import Unreachable, post
@@ -27,7 +29,7 @@ class Client:
     survey   a Survey, the file of one, its document, or the address of a server that has it
     store    the file that keeps the person's secret and queue; one for each person, and a new one where there is none
     server   the address that answers are sent to; that of the survey where it was given by one
-    token    what lets the person answer, where the survey asks for it
+    token    what lets the person answer, where the survey asks for it: a code, which is exchanged for a token where these are blind
 
     The coins of an answer are a function of the store's secret, the question and the answer. So who answers again says nothing new,
     as long as the answer is the same and the store is kept.
@@ -44,8 +46,36 @@ class Client:
         """The person's answers as one message, the same for the same answers; nothing is sent or noted."""
         when = self.survey.period() if period is None else period
         id = as_id(self._device.keyed(MESSAGE, self.survey.digest, when))
-        made = message_of(record, self.survey, token=self.token, secret=self._device.secret, period=when, id=id)
+        token = self._token(when)
+        made = message_of(record, self.survey, token=token, secret=self._device.secret, period=when, id=id)
         return encode(made)
+
+    def _token(self, period: str) -> str:
+        """The token; where it is blind and a code was given, the one that the server signs for the code without seeing it."""
+        if self.survey.record.tokens != "blind" or "." in self.token:
+            return self.token
+        key = issuer_of(str(self.survey.record.issuer))
+        blinding, token = self._device.blinding(
+            self.survey.digest, period, lambda: blind(key, fresh_bytes(MESSAGE_BYTES))
+        )
+        if not token:
+            signature = self._signed(blinding)
+            token = as_token(blinding.message, finalize(key, blinding, signature))
+            self._device.unblinded(self.survey.digest, period, token)
+        return token
+
+    def _signed(self, blinding: Blinding) -> bytes:
+        request = {"v": 1, "survey": self.survey.digest, "code": self.token, "blinded": to_text(blinding.blinded)}
+        try:
+            reply = post(self.server, "/tokens", json.dumps(request).encode(), kind="application/json")
+        except Unreachable as error:
+            raise SurveyError(
+                f"no token can be had, for {self.server} cannot be reached: {error}; try it later"
+            ) from None
+        signature = from_text(str(reply.document.get("signature", "")))
+        if not reply.done or not signature:
+            raise SurveyError(f"no token was given for the code: {reply.why}")
+        return signature
 
     def answer(self, record: Mapping[str, Any]) -> Sent:
         """Answers the survey: what is sent is on the disk first, and stays in the queue until a server has taken it.

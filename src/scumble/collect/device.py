@@ -5,14 +5,15 @@ No true answer is in it. Coins are memoised by the secret (device_coins.py), and
 
 import hashlib
 import hmac
-import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from scumble.collect.blind import Blinding
 from scumble.collect.device_coins import SECRET_BYTES
+from scumble.collect.sqlite_file import make_file
 from scumble.core.entropy import fresh_bytes
 from scumble.core.errors import SurveyError
 
@@ -24,6 +25,9 @@ CREATE TABLE secret (bytes BLOB NOT NULL);
 CREATE TABLE messages (
     survey TEXT NOT NULL, period TEXT NOT NULL, body BLOB NOT NULL, server TEXT NOT NULL, epsilon REAL NOT NULL, title TEXT NOT NULL,
     state TEXT NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (survey, period)
+);
+CREATE TABLE blindings (survey TEXT NOT NULL, period TEXT NOT NULL, message BLOB NOT NULL, inverse TEXT NOT NULL, blinded BLOB NOT NULL,
+    token TEXT NOT NULL, PRIMARY KEY (survey, period)
 );
 """
 
@@ -99,27 +103,34 @@ class Device:
         with self._open() as database:
             database.execute("DELETE FROM messages WHERE survey = ? AND period = ?", (sent.survey, sent.period))
 
+    def blinding(self, survey: str, period: str, make: Callable[[], Blinding]) -> tuple[Blinding, str]:
+        """What was blinded for a survey in a period, made where nothing was; and the token that it became, if it did."""
+        statement = "SELECT message, inverse, blinded, token FROM blindings WHERE survey = ? AND period = ?"
+        with self._open() as database:
+            held = database.execute(statement, (survey, period)).fetchone()
+            if held is None:
+                new = make()
+                row = (survey, period, new.message, f"{new.inverse:x}", new.blinded, "")
+                database.execute("INSERT INTO blindings VALUES (?, ?, ?, ?, ?, ?)", row)
+                return new, ""
+        return Blinding(held[0], int(held[1], 16), held[2]), held[3]
+
+    def unblinded(self, survey: str, period: str, token: str) -> None:
+        """The token that something blinded became."""
+        with self._open() as database:
+            values = (token, survey, period)
+            database.execute("UPDATE blindings SET token = ? WHERE survey = ? AND period = ?", values)
+
     def keyed(self, *about: str) -> bytes:
         """Bytes that are the same for the same purpose, and tell nothing of the secret."""
         return hmac.new(self.secret, "\x1f".join(about).encode(), hashlib.sha256).digest()
 
     def _make(self) -> None:
-        """A new file, whole under its name or not there; of two processes that make it at once one wins."""
-        aside = self.path.with_name(f".{self.path.name}.{fresh_bytes(6).hex()}")
+        script = f"PRAGMA application_id = {FORMAT}; {TABLES}"
         try:
-            os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            database = sqlite3.connect(aside)
-            with database:
-                database.executescript(f"PRAGMA application_id = {FORMAT}; {TABLES}")
-                database.execute("INSERT INTO secret VALUES (?)", (fresh_bytes(SECRET_BYTES),))
-            database.close()
-            os.link(aside, self.path)
-        except FileExistsError:
-            pass
+            make_file(self.path, script, "INSERT INTO secret VALUES (?)", fresh_bytes(SECRET_BYTES))
         except (OSError, sqlite3.Error) as error:
             raise SurveyError(f"{str(self.path)!r} cannot be made: {error}") from None
-        finally:
-            aside.unlink(missing_ok=True)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

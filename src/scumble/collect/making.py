@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+from scumble.collect.blind import issuer_text, new_issuer, read_issuer
 from scumble.collect.drafting import draft
 from scumble.collect.reading import open_survey
 from scumble.collect.survey import Survey
@@ -31,7 +32,8 @@ def make_survey(
     asked = read_survey_spec(spec)
     before = None if continues is None else open_survey(continues)
     notes: list[str] = []
-    drafted = draft(asked, series=None if before is None else before.record.series)
+    issuer = _issuer_beside(out, notes) if asked.tokens == "blind" else None
+    drafted = draft(asked, series=None if before is None else before.record.series, issuer=issuer)
     signing = key or _key_beside(out, notes)
     survey = drafted.signed(private_key(signing))
     with whole_file(out, overwrite=overwrite) as aside:
@@ -47,6 +49,15 @@ def _key_beside(out: Path, notes: list[str]) -> Path:
         public = new_key(key)
         notes.append(f"wrote {key}: your private key, which nobody else may have; {public.name}: the public one")
     return key
+
+
+def _issuer_beside(out: Path, notes: list[str]) -> str:
+    """The public key of blind tokens; the private one lies beside the survey, made where there is none."""
+    path = out.with_name(f"{out.stem}.issuer")
+    if path.exists():
+        return issuer_text(read_issuer(path).public_key())
+    notes.append(f"wrote {path}: the private key of blind tokens, for who gives them out (serve --issuer-key)")
+    return issuer_text(new_issuer(path).public_key())
 
 
 def _kept(before: Survey, survey: Survey) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 import scumble
+from scumble.collect.blind import issuer_of
 from scumble.collect.survey import Survey
 from scumble.collect.survey_record import SurveyRecord
 from scumble.core.errors import ReleaseError, SchemaError, ScumbleError, SurveyError
@@ -111,6 +112,8 @@ def _demand_derived(survey: Survey) -> None:
         )
     if (record.issuer is not None) != (record.tokens == "blind"):
         raise SurveyError(f"blind tokens have an issuer, and no others have; {AGAIN}")
+    if record.issuer is not None:
+        issuer_of(record.issuer)
     if not find_mechanism(record.mechanism).traits.keyed_coins:
         raise SurveyError(f"{record.mechanism!r} works on a whole table, and nobody has one here; {AGAIN}")
     try:

@@ -2,11 +2,11 @@
 
 import typer
 
-from scumble.cli.collect import new
+from scumble.cli.collect import codes, new, serve
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-for module in (new,):
+for module in (new, codes, serve):
     app.command(name=module.__name__.rsplit(".", 1)[-1])(module.command)
 
 

@@ -1,0 +1,111 @@
+"""Real servers for tests: a process, a database, and means to kill both."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from homes import of_postgres, postgres
+
+from scumble.collect.survey import Survey
+
+PATIENCE = 120.0
+"""Seconds for what takes one on a machine that does nothing else."""
+
+STORES = ["sqlite", "postgres"]
+
+
+def store_of(kind: str, folder: Path) -> str:
+    """The address of a store of its own."""
+    if kind == "sqlite":
+        return str(folder / "answers.db")
+    pytest.importorskip("psycopg")
+    return of_postgres(postgres(), f"store=s{os.getpid()}_{time.monotonic_ns()}")
+
+
+class Server:
+    """A server in a process of its own, at a port that stays the same when it is started again."""
+
+    def __init__(self, survey: Survey, folder: Path, store: str, *flags: str, port: int = 0) -> None:
+        self.folder, self.store, self.flags, self.port = folder, store, flags, port
+        self.admin = ""
+        self.survey = folder / "survey.json"
+        self.survey.write_text(survey.text())
+        self.process: subprocess.Popen[str] | None = None
+        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115  as long as the server
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        arguments = ["collect", "serve", str(self.survey), "--store", self.store, "--port", str(self.port), *self.flags]
+        before = len(self.lines())
+        self.process = subprocess.Popen([sys.executable, "-m", "scumble", *arguments], stderr=self.log, text=True)
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and self.process.poll() is None:
+            started = [line for line in self.lines()[before:] if line.get("event") == "started"]
+            if started:
+                self.port = int(started[0]["address"].rsplit(":", 1)[1])
+                self.admin = started[0].get("admin", "")
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"the server did not start: {self.text()}")
+
+    def text(self) -> str:
+        """What it said. The place of the file's end is the process's own."""
+        return os.pread(self.log.fileno(), 1 << 20, 0).decode()
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text().splitlines() if line.startswith("{")]
+
+    def kill(self, number: int = signal.SIGKILL) -> int:
+        assert self.process is not None
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+    def stop(self) -> int:
+        return self.kill(signal.SIGTERM)
+
+
+@contextmanager
+def running(survey: Survey, folder: Path, store: str, *flags: str) -> Iterator[Server]:
+    """A server that ends with the block."""
+    server = Server(survey, folder, store, *flags)
+    server.start()
+    try:
+        yield server
+    finally:
+        if server.process is not None and server.process.poll() is None:
+            server.kill()
+
+
+def call(url: str, body: bytes | None = None, **headers: str) -> tuple[int, Any, dict[str, str]]:
+    """Status, document and headers of an answer."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    request = urllib.request.Request(
+        url, body, {"Content-Type": "application/json", **named} if body is not None else named
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return answer.status, _document(answer.read()), dict(answer.headers)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, _document(error.read()), dict(error.headers)
+
+
+def _document(body: bytes) -> Any:
+    with contextlib.suppress(ValueError):
+        return json.loads(body)
+    return body.decode("utf-8", "replace")
