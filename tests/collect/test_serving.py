@@ -17,9 +17,10 @@ from collect.surveys import survey
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 
 import scumble
-from scumble.collect.blind import generate_private_key, issuer_text
+from scumble.collect.blind import issuer_text
 from scumble.collect.store import open_store
 from scumble.collect.wire import LARGEST, batch
 from scumble.errors import SurveyError
