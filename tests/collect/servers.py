@@ -1,10 +1,10 @@
 """Real servers for tests: a process, a database, and means to kill both."""
 
+import atexit
 import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -12,10 +12,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from collect.surveys import survey as some_survey
 from homes import of_postgres, postgres
 
 from scumble.collect.survey import Survey
@@ -34,6 +37,17 @@ def store_of(kind: str, folder: Path) -> str:
     return of_postgres(postgres(), f"store=s{os.getpid()}_{time.monotonic_ns()}")
 
 
+@cache
+def zygote() -> Any:
+    """From which servers are forked, each in no time; it ends with the tests."""
+    sys.path.append(str(Path(__file__).parents[2]))
+    folder = Path(tempfile.mkdtemp(prefix="scumble-zygote-"))
+    (folder / "s.json").write_text(some_survey().text())
+    started = import_module("faults.zygote").Zygote(folder / "s.json")
+    atexit.register(started.stop)
+    return started
+
+
 class Server:
     """A server in a process of its own, at a port that stays the same when it is started again."""
 
@@ -42,8 +56,9 @@ class Server:
         self.admin = ""
         self.survey = folder / "survey.json"
         self.survey.write_text(survey.text())
-        self.process: subprocess.Popen[str] | None = None
-        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115  as long as the server
+        self.log = folder / "log"
+        self.log.touch()
+        self.number = 0
 
     @property
     def url(self) -> str:
@@ -52,9 +67,9 @@ class Server:
     def start(self) -> None:
         arguments = ["collect", "serve", str(self.survey), "--store", self.store, "--port", str(self.port), *self.flags]
         before = len(self.lines())
-        self.process = subprocess.Popen([sys.executable, "-m", "scumble", *arguments], stderr=self.log, text=True)
+        self.number = zygote().start(arguments, self.log)
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and self.process.poll() is None:
+        while time.monotonic() < end and self.alive:
             started = [line for line in self.lines()[before:] if line.get("event") == "started"]
             if started:
                 self.port = int(started[0]["address"].rsplit(":", 1)[1])
@@ -63,20 +78,20 @@ class Server:
             time.sleep(0.02)
         raise AssertionError(f"the server did not start: {self.text()}")
 
+    @property
+    def alive(self) -> bool:
+        return bool(zygote().alive(self.number))
+
     def text(self) -> str:
-        """What it said. The place of the file's end is the process's own."""
-        return os.pread(self.log.fileno(), 1 << 20, 0).decode()
+        """What it said."""
+        return self.log.read_text()
 
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.text().splitlines() if line.startswith("{")]
 
     def kill(self, number: int = signal.SIGKILL) -> int:
-        assert self.process is not None
-        self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
-
-    def stop(self) -> int:
-        return self.kill(signal.SIGTERM)
+        """The code with which it ended."""
+        return int(zygote().kill(self.number, number))
 
 
 @contextmanager
@@ -87,7 +102,7 @@ def running(survey: Survey, folder: Path, store: str, *flags: str) -> Iterator[S
     try:
         yield server
     finally:
-        if server.process is not None and server.process.poll() is None:
+        if server.alive:
             server.kill()
 
 

@@ -4,7 +4,6 @@ import json
 import signal
 import socket
 import ssl
-import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 
 import scumble
+from scumble.cli import run
 from scumble.collect.blind import issuer_text
 from scumble.collect.store import open_store
 from scumble.collect.wire import LARGEST, batch
@@ -106,7 +106,8 @@ def test_a_batch_is_taken_message_by_message(server: Server) -> None:
     assert status == 200
     assert (told["stored"], told["repeated"], [each["place"] for each in told["refused"]]) == (5, 1, [6, 7])
     assert send(server, b"\n".join(good)) == (200, {"stored": 0, "repeated": 5})
-    assert send(server, batch([b"{}"]))[0] == 422
+    assert send(server, batch([b"{}"]))[0] == 400
+    assert send(server, batch([b"{}", json.dumps(message(codes=[9, 9, 99])).encode()]))[0] == 422
     assert answers(server) == before + 5
 
 
@@ -301,7 +302,7 @@ def test_a_server_that_is_asked_to_end_writes_what_it_took(tmp_path: Path) -> No
         for _ in range(20):
             assert send(started, scumble.perturb(RECORD, OPEN))[0] == 200
         assert send(started, b"x")[0] == 400
-        assert started.stop() == 0
+        assert started.kill(signal.SIGTERM) == 0
         store = open_store(started.store)
         assert (store.tally().answers, store.tally().refused) == ({"": 20}, {"malformed": 1})
         store.disconnect()
@@ -404,20 +405,17 @@ def test_the_server_speaks_tls_itself(tmp_path: Path) -> None:
         (["--store", "mysql://x/y"], "is neither"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(tmp_path: Path, flags: list[str], said: str) -> None:
+def test_what_is_wrong_is_said_in_a_line(
+    tmp_path: Path,
+    flags: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (tmp_path / "s.json").write_text(OPEN.text())
-    given = [
-        sys.executable,
-        "-m",
-        "scumble",
-        "collect",
-        "serve",
-        str(tmp_path / "s.json"),
-        "--store",
-        str(tmp_path / "s.db"),
-        *flags,
-    ]
-    run = subprocess.run(given, capture_output=True, text=True, timeout=PATIENCE)
-    assert run.returncode == 2
-    assert said in run.stderr
-    assert run.stderr.count("\n") == 1
+    given = ["scumble", "collect", "serve", str(tmp_path / "s.json"), "--store", str(tmp_path / "s.db"), *flags]
+    monkeypatch.setattr(sys, "argv", given)
+    assert run() == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1

@@ -1,7 +1,6 @@
 """What is for the administrator alone: on a port of its own that listens on this machine only, and with a token."""
 
 import asyncio
-import hmac
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any
@@ -14,7 +13,7 @@ from starlette.routing import Route
 from scumble.collect import refusals
 from scumble.collect.events import tell
 from scumble.collect.metrics import Lines, exposition
-from scumble.collect.serving import HEADERS, Collector, reply
+from scumble.collect.serving import HEADERS, Collector, bearer, reply
 from scumble.collect.store import Store, open_store
 from scumble.collect.tokens import code_key, new_code
 from scumble.core.errors import SurveyError
@@ -23,12 +22,6 @@ MOST_CODES = 100_000
 """That are made at once."""
 
 Handler = Callable[[Request], Awaitable[Response]]
-
-
-def bearer(request: Request, token: str) -> bool:
-    """Whether a request has a token."""
-    given = request.headers.get("authorization", "")
-    return bool(token) and hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
 
 
 class Administration:

@@ -1,11 +1,15 @@
 """The server's routes: the survey out, answers in. Everything that comes in is a stranger's."""
 
+import asyncio
+import hmac
+import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.applications import Starlette
@@ -26,7 +30,11 @@ from scumble.collect.store import Arrival, Outcome, open_store
 from scumble.collect.survey import Survey
 from scumble.collect.wire import CONTENT_TYPE, LARGEST, split
 from scumble.collect.writer import NotStored, Writer
-from scumble.core.errors import SurveyError
+from scumble.core.errors import InputError, QuestionStopped, SurveyError
+from scumble.core.once import once
+
+if TYPE_CHECKING:
+    from scumble.collect.live import LiveAnswers
 
 JSON = "application/json"
 TAKEN_TYPES = {CONTENT_TYPE, JSON, "application/x-ndjson", "application/octet-stream", ""}
@@ -42,6 +50,9 @@ HEADERS = {
 BURST, LEAST_BURST = 20, 5
 """Seconds of the rate that may come at once, and how many requests at least."""
 
+MOST_QUESTIONS = 4
+"""That are answered at a time; who asks meanwhile is asked to come again."""
+
 NO_BATCH = 1 << 62
 """Answers of a batch, where none shows before the end."""
 
@@ -51,6 +62,12 @@ _encode = msgspec.json.Encoder().encode
 def reply(document: Any, status: int = 200, **headers: str) -> Response:
     """A document of ours."""
     return Response(_encode(document), status, {**HEADERS, **headers}, JSON)
+
+
+def bearer(request: Request, token: str) -> bool:
+    """Whether a request has a token."""
+    given = request.headers.get("authorization", "")
+    return bool(token) and hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
 
 
 class Collector:
@@ -63,6 +80,7 @@ class Collector:
         self._rates = Rates(settings.rate, max(LEAST_BURST, BURST * settings.rate))
         live = survey.record.live
         self.writer = Writer(lambda: open_store(settings.store), live.batch if live else NO_BATCH, tell)
+        self._asking = asyncio.Semaphore(MOST_QUESTIONS)
         self.admission = Admission(survey, _verifier(survey))
         self._issuer = None if settings.issuer is None else Issuer(survey, settings.issuer, settings.store)
         self.refused: Counter[str] = Counter()
@@ -75,6 +93,7 @@ class Collector:
             Route("/survey", self.get_survey, methods=["GET"]),
             Route("/answers", self.post_answers, methods=["POST"]),
             Route("/health", self.get_health, methods=["GET"]),
+            Route("/query", self.get_query, methods=["GET"]),
             *([Route("/tokens", self.post_tokens, methods=["POST"])] if self._issuer else []),
         ]
         return Starlette(routes=routes, lifespan=self._lifespan, exception_handlers={404: _nothing, 405: _nothing})
@@ -82,7 +101,9 @@ class Collector:
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         self.writer.start()
-        yield
+        with tempfile.TemporaryDirectory(prefix="scumble-live-") as folder:
+            self._scratch = Path(folder)
+            yield
         await self.writer.stop()
 
     async def get_survey(self, request: Request) -> Response:
@@ -119,6 +140,45 @@ class Collector:
         except SurveyError:
             issued = refusals.STORE
         return self.refuse(issued) if isinstance(issued, Refusal) else reply({"signature": issued})
+
+    async def get_query(self, request: Request) -> Response:
+        """The answer to a question, over batches that are full; for who may see it."""
+        refusal = self._reader(request)
+        if refusal is not None:
+            return self.refuse(refusal)
+        given = request.query_params
+        period = given.get("period") or self.survey.period()
+        async with self._asking:
+            try:
+                answer = await asyncio.to_thread(self._asked, given.get("sql", ""), period, given.get("level", "0.95"))
+            except QuestionStopped as error:
+                return reply({"error": str(error)}, 503)
+            except InputError as error:
+                return reply({"error": str(error)}, 422)
+        return reply(answer)
+
+    def _asked(self, sql: str, period: str, level: str) -> dict[str, Any]:
+        return self._live.ask(sql, period, level=level, timeout=self.settings.seconds)
+
+    @once
+    def _live(self) -> "LiveAnswers":
+        """Loaded by the first question: a server that starts again after a fall is there at once."""
+        from scumble.collect.live import LiveAnswers
+
+        store, live = self.settings.store, self.survey.record.live
+        assert live is not None
+        return LiveAnswers(self.survey, lambda: open_store(store), self._scratch, live.batch)
+
+    def _reader(self, request: Request) -> Refusal | None:
+        """Why somebody may not ask, if so."""
+        live = self.survey.record.live
+        if live is None:
+            return refusals.HIDDEN
+        if live.readers == "token" and not bearer(request, self.settings.reader_token):
+            return refusals.STRANGER
+        if not self._rates.allows(request.client.host if request.client else None):
+            return refusals.RATE
+        return refusals.BUSY if self._asking.locked() else None
 
     async def _parts(self, request: Request) -> tuple[list[Any], bool] | Refusal:
         """The messages of a body, and whether it is one alone."""
@@ -163,7 +223,9 @@ class Collector:
             document["refused"] = [
                 {"place": place, "code": each.code, "error": each.sentence} for place, each in refused
             ]
-        return reply(document, 422 if len(refused) == len(results) else 200)
+        statuses = {each.status for _, each in refused}
+        status = 200 if len(refused) < len(results) else statuses.pop() if len(statuses) == 1 else 422
+        return reply(document, status)
 
     def refuse(self, refusal: Refusal) -> Response:
         """A refusal, counted. Whoever sent too much or too slowly is let go."""

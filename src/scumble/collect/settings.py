@@ -31,8 +31,6 @@ class ServerSettings:
     reader_token: str = ""
     issuer: Path | None = None
     """The private key of blind tokens, where this server gives them out."""
-    messages: Path | None = None
-    """A message file of the page, for a language that it does not have."""
 
 
 def token_in(path: Path) -> str:

@@ -26,6 +26,10 @@ LOCAL = (
     "Local model, applied by a trusted curator: every row was randomized by itself, with coins of its own, as a person could have done "
     "before handing it over. The publisher held the raw table and is trusted with it; towards everybody else the promise needs no trust."
 )
+COLLECTED = (
+    "Local model: every respondent randomized the own answers on the own device, with coins of the own, before they were sent. The collector never "
+    "held a raw answer. Nobody has to be trusted but the software on that device."
+)
 REPLACED = (
     "Randomization: each value is kept or replaced at random (randomized response), by probabilities that are public."
 )

@@ -17,7 +17,7 @@ from scumble import __version__
 from scumble.core.arrow_types import published_type
 from scumble.core.atomic import whole_folder
 from scumble.core.domain import Domain, count_gaps
-from scumble.core.errors import InternalError, NotOnGrid, SchemaError, TableError
+from scumble.core.errors import NotOnGrid, SchemaError, TableError
 from scumble.core.progress import Progress
 from scumble.engines.duckdb.connection import spilling_into
 from scumble.mechanisms import find_mechanism
@@ -35,15 +35,14 @@ from scumble.publishing.preview import Preview, Show, unseen
 from scumble.publishing.roles import decided
 from scumble.publishing.row_pipeline import CoinSource, Job
 from scumble.publishing.rows import keyed_coins
+from scumble.publishing.sealing import sealed
 from scumble.publishing.staged import planned
-from scumble.publishing.write import file_record
-from scumble.release.manifest import NAME, Manifest
+from scumble.release.manifest import Manifest
 from scumble.release.persons import PersonsRecord, under_persons
-from scumble.release.readme import readme
 from scumble.release.records import SEED, SYSTEM, ColumnRecord, PartRecord, Randomness, StreamRecord
 from scumble.release.replace import demand_free, former_files
 from scumble.release.rounding import rounding_of
-from scumble.release.terms import compared, records_of, terms_of, under_key
+from scumble.release.terms import records_of, under_key
 from scumble.sources.combined import parts_of
 from scumble.sources.parquet import ParquetSource
 from scumble.sources.source import Source
@@ -197,11 +196,7 @@ def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Term
         form=written.form.model_copy(update=outside),
         order="sorted" if chosen.traits.sorted_rows else "shuffled",
     )
-    _demand_derived(manifest)
-    (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
-    whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *written.files]})
-    (folder / NAME).write_text(whole.text(), encoding="utf-8")
-    return whole
+    return sealed(folder, manifest)
 
 
 def _rounded(column: ColumnRecord, counts: Profile) -> ColumnRecord:
@@ -214,13 +209,6 @@ def _of_parts(column: ColumnRecord, job: Job) -> ColumnRecord:
     made = parts_of(job.table.schema, column.name) if column.name in job.table.schema.names else None
     parts = None if made is None else [PartRecord(name=name, type=kind) for name, kind in made.items()]
     return column.model_copy(update={"parts": parts})
-
-
-def _demand_derived(manifest: Manifest) -> None:
-    """What a plan promises is what anybody derives from the release, or it is our own mistake."""
-    problems = compared(manifest, terms_of(manifest)).problems
-    if problems:
-        raise InternalError(f"the plan promises what does not follow from its release: {problems[0]}")
 
 
 def _randomness(coin_source: CoinSource, keyed: dict[str, KeyedCoins]) -> Randomness:

@@ -2,11 +2,11 @@
 
 import typer
 
-from scumble.cli.collect import codes, new, serve
+from scumble.cli.collect import close, codes, new, serve
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-for module in (new, codes, serve):
+for module in (new, codes, serve, close):
     app.command(name=module.__name__.rsplit(".", 1)[-1])(module.command)
 
 

@@ -33,6 +33,10 @@ def command(
     admin_token: Annotated[
         Path | None, typer.Option(help="The file with the token of the administrator; made where there is none.")
     ] = None,
+    reader_token: Annotated[
+        Path | None,
+        typer.Option(help="The file with the token of who may see live answers; made where there is none."),
+    ] = None,
 ) -> None:
     """Serve a survey: take messages, and acknowledge each when it is on the disk."""
     from scumble.collect.reading import open_survey
@@ -46,6 +50,9 @@ def command(
     if (admin_port is None) != (admin_token is None):
         raise ParameterError("the administrator has a port and a token: --admin-port and --admin-token")
     opened = open_survey(survey)
+    live = opened.record.live
+    if (reader_token is not None) != (live is not None and live.readers == "token"):
+        raise ParameterError("--reader-token goes with a survey that shows live answers to who has a token")
     open_store(store, opened.text()).disconnect()
     settings = ServerSettings(
         store=store,
@@ -59,5 +66,6 @@ def command(
         admin_port=admin_port,
         admin_token="" if admin_token is None else token_in(admin_token),
         issuer=issuer_key,
+        reader_token="" if reader_token is None else token_in(reader_token),
     )
     serve(opened, settings)

@@ -5,6 +5,8 @@ import math
 from scumble.core.parameters import plain
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.mechanism import Traits
+from scumble.mechanisms.words import COLLECTED
+from scumble.release.records import DEVICES
 from scumble.reporting.promises import AMPLIFICATIONS, belief
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject
@@ -23,10 +25,10 @@ GENERALIZED = {
 def standards(subject: Subject) -> Section:
     """The section: a term, the standard it is from, and what it is here."""
     manifest = subject.manifest
-    said = subject.words
+    said, collected = subject.words, manifest.randomness.source == DEVICES
     lines = [
         ("Unit of privacy", NIST, list(dict.fromkeys(words.unit for words in said))),
-        ("Trust model", NIST, list(dict.fromkeys(words.trust for words in said))),
+        ("Trust model", NIST, [COLLECTED] if collected else list(dict.fromkeys(words.trust for words in said))),
         ("Privacy parameters", NIST, [_parameters(subject)]),
         ("Composition", NIST, [_composition(find_mechanism(manifest.mechanism).traits, manifest.randomness.keyed)]),
         ("Techniques", ISO, [*dict.fromkeys(t for words in said for t in words.techniques), *_generalized(subject)]),

@@ -1,0 +1,25 @@
+"""The last step of every publication: what a manifest promises is derived once more, and README and manifest are written."""
+
+from pathlib import Path
+
+from scumble.core.errors import InternalError
+from scumble.publishing.write import file_record
+from scumble.release.manifest import NAME, Manifest
+from scumble.release.readme import readme
+from scumble.release.terms import compared, terms_of
+
+
+def sealed(folder: Path, manifest: Manifest) -> Manifest:
+    """The manifest as it was written, with the hashes of all files that lie beside it."""
+    _demand_derived(manifest)
+    (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
+    whole = manifest.model_copy(update={"files": [file_record(folder, "README.md", None), *manifest.files]})
+    (folder / NAME).write_text(whole.text(), encoding="utf-8")
+    return whole
+
+
+def _demand_derived(manifest: Manifest) -> None:
+    """What a plan promises is what anybody derives from the release, or it is our own mistake."""
+    problems = compared(manifest, terms_of(manifest)).problems
+    if problems:
+        raise InternalError(f"the plan promises what does not follow from its release: {problems[0]}")
