@@ -43,8 +43,10 @@ bench: $(BENCH)  ## ratios against peers and limits, in one run
 neighbours: $(TEST)  ## whole outputs of neighbouring tables, 10,000 of each: the table of docs/audit.md. Hours
 	PYTHONPATH=tests $(BIN)/python tests/laws/neighbours.py 10000
 
-faults: $(TEST)  ## publications killed at every call and at 1,000 random moments, and full or broken disks
+faults: $(TEST)  ## publications killed at every call and at 1,000 random moments, full or broken disks, and collectors that are killed while clients answer
 	PYTHONPATH=src:. $(BIN)/python -m faults
+	PYTHONPATH=src:. $(BIN)/python -m faults.collector --store sqlite
+	PYTHONPATH=src:. $(BIN)/python -m faults.collector --store postgres --tokens codes
 
 notebooks: $(TEST)  ## run the tutorials and store what they show
 	$(BIN)/python docs/notebooks/run.py
