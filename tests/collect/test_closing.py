@@ -17,7 +17,8 @@ from collect.surveys import COLUMNS, ILLNESSES, survey
 import scumble
 from scumble.collect.admission import Admission
 from scumble.collect.closing import close_survey
-from scumble.collect.store import Outcome, open_store
+from scumble.collect.store import Outcome
+from scumble.collect.stores import open_store
 from scumble.collect.survey import Survey
 from scumble.collect.tokens import code_key, new_code
 from scumble.errors import SurveyError

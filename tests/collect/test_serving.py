@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 import scumble
 from scumble.cli import run
 from scumble.collect.blind import issuer_text
-from scumble.collect.store import open_store
+from scumble.collect.stores import open_store
 from scumble.collect.wire import LARGEST, batch
 from scumble.errors import SurveyError
 

@@ -11,7 +11,8 @@ import pytest
 from collect.servers import STORES, store_of
 from collect.surveys import survey
 
-from scumble.collect.store import Arrival, Outcome, Store, open_store
+from scumble.collect.store import Arrival, Outcome, Store
+from scumble.collect.stores import open_store
 from scumble.errors import SurveyError
 
 TEXT = survey().text()

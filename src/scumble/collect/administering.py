@@ -14,7 +14,8 @@ from scumble.collect import refusals
 from scumble.collect.events import tell
 from scumble.collect.metrics import Lines, exposition
 from scumble.collect.serving import HEADERS, Collector, bearer, reply
-from scumble.collect.store import Store, open_store
+from scumble.collect.store import Store
+from scumble.collect.stores import open_store
 from scumble.collect.tokens import code_key, new_code
 from scumble.core.errors import SurveyError
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from scumble.collect.answer_rows import manifest_of, write_answers
 from scumble.collect.reading import open_survey
-from scumble.collect.store import Store, Tally, open_store
+from scumble.collect.store import Store, StoreTally
+from scumble.collect.stores import open_store
 from scumble.collect.survey import Survey
 from scumble.core.atomic import whole_folder
 from scumble.core.errors import SurveyError
@@ -80,7 +81,7 @@ def joined(parts: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _period(survey: Survey, tally: Tally, period: str | None, early: bool) -> str:
+def _period(survey: Survey, tally: StoreTally, period: str | None, early: bool) -> str:
     """The period that is closed: the one that is named, or the only one that can be."""
     if survey.record.period is None:
         if period:

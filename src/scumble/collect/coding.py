@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from scumble.collect.reading import open_survey
-from scumble.collect.store import open_store
+from scumble.collect.stores import open_store
 from scumble.collect.tokens import code_key, new_code
 from scumble.core.atomic import demand_file, whole_file
 from scumble.core.errors import SurveyError

@@ -8,7 +8,8 @@ import msgspec
 from scumble.collect import refusals
 from scumble.collect.blind import blind_sign, from_text, issuer_text, read_issuer, to_text
 from scumble.collect.refusals import Refusal
-from scumble.collect.store import Outcome, open_store
+from scumble.collect.store import Outcome
+from scumble.collect.stores import open_store
 from scumble.collect.survey import Survey
 from scumble.collect.tokens import LONGEST_CODE, code_key, tag_of
 from scumble.core.errors import SurveyError

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from scumble.collect.store import ANOTHER, NO_STORE, Arrival, Outcome, Tally
+from scumble.collect.store import ANOTHER, NO_STORE, Arrival, Outcome, StoreTally
 from scumble.core.entropy import fresh_bytes
 from scumble.core.errors import SurveyError
 from scumble.core.extras import need
@@ -150,10 +150,10 @@ class PostgresStore:
                 statement = "INSERT INTO refused VALUES (%s, %s) ON CONFLICT (reason) DO UPDATE SET times = refused.times + excluded.times"
                 self._run(statement, reason, times)
 
-    def tally(self) -> Tally:
+    def tally(self) -> StoreTally:
         """Counted now."""
         with self._one_line():
-            return Tally(
+            return StoreTally(
                 answers=dict(self._run("SELECT period, count(*) FROM answers GROUP BY period")),
                 noted=dict(self._run("SELECT noted, count(*) FROM answers GROUP BY noted")),
                 codes=int(self._run("SELECT count(*) FROM codes").fetchone()[0]),

@@ -26,7 +26,8 @@ from scumble.collect.limits import Rates, read_body
 from scumble.collect.metrics import Times
 from scumble.collect.refusals import RETRY_AFTER, Refusal
 from scumble.collect.settings import ServerSettings
-from scumble.collect.store import Arrival, Outcome, open_store
+from scumble.collect.store import Arrival, Outcome
+from scumble.collect.stores import open_store
 from scumble.collect.survey import Survey
 from scumble.collect.wire import CONTENT_TYPE, LARGEST, split
 from scumble.collect.writer import NotStored, Writer

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble.collect.sqlite_file import make_file
-from scumble.collect.store import ANOTHER, NO_STORE, Arrival, Outcome, Tally
+from scumble.collect.store import ANOTHER, NO_STORE, Arrival, Outcome, StoreTally
 from scumble.core.entropy import fresh_bytes
 from scumble.core.errors import SurveyError
 
@@ -115,11 +115,11 @@ class SqliteStore:
             )
             database.executemany(statement, list(counts.items()))
 
-    def tally(self) -> Tally:
+    def tally(self) -> StoreTally:
         """Counted now."""
         with self._one_line():
             run = self._database.execute
-            return Tally(
+            return StoreTally(
                 answers=dict(run("SELECT period, COUNT(*) FROM answers GROUP BY period")),
                 noted=dict(run("SELECT noted, COUNT(*) FROM answers GROUP BY noted")),
                 codes=int(self._one("SELECT COUNT(*) FROM codes")),

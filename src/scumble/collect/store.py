@@ -1,4 +1,4 @@
-"""Where answers are kept: what every store does, and which address belongs to which.
+"""Where answers are kept: what every store does.
 
     answers   batch, id, period, noted, codes       perturbed codes; the id is drawn by the server, and orders them at random
     spent     key, period, tag                      hashes of tokens that were used (tokens.py), ordered by themselves
@@ -11,9 +11,7 @@ nothing in either says which came with which; how the order in which they came i
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
-
-from scumble.core.errors import SurveyError
+from typing import Protocol
 
 
 class Outcome(Enum):
@@ -42,7 +40,7 @@ class Arrival:
 
 
 @dataclass(frozen=True)
-class Tally:
+class StoreTally:
     """What a store has, in numbers."""
 
     answers: Mapping[str, int] = field(default_factory=dict)
@@ -76,7 +74,7 @@ class Store(Protocol):
     def refuse(self, counts: Mapping[str, int]) -> None:
         """Adds to the numbers of refusals."""
 
-    def tally(self) -> Tally:
+    def tally(self) -> StoreTally:
         """What it has."""
 
     def full_batches(self, period: str) -> int:
@@ -96,23 +94,6 @@ class Store(Protocol):
 
     def disconnect(self) -> None:
         """Lets go of it."""
-
-
-def open_store(address: Any, survey: str | None = None) -> Store:
-    """The store at an address: the path of a file, or the URL of a PostgreSQL database.
-
-    survey   the document of the survey that it is made for, where there is none yet; the one that it is of, where there is
-    """
-    text = str(address)
-    if text.startswith(("postgresql://", "postgres://")):
-        from scumble.collect.postgres_store import PostgresStore
-
-        return PostgresStore(text, survey)
-    if "://" in text and not text.startswith("sqlite:///"):
-        raise SurveyError(f"a store is a file or a PostgreSQL database, and {text[:60]!r} is neither")
-    from scumble.collect.sqlite_store import SqliteStore
-
-    return SqliteStore(text.removeprefix("sqlite:///"), survey)
 
 
 NO_STORE = "there is no store {}; `scumble collect serve SURVEY --store STORE` makes one"

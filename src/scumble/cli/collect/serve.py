@@ -42,7 +42,7 @@ def command(
     from scumble.collect.reading import open_survey
     from scumble.collect.server import serve
     from scumble.collect.settings import ServerSettings, token_in
-    from scumble.collect.store import open_store
+    from scumble.collect.stores import open_store
     from scumble.core.errors import ParameterError
 
     if (tls_cert is None) != (tls_key is None):
