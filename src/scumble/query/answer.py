@@ -25,6 +25,9 @@ from scumble.query.reconstruct import Whole
 FEW = 10
 """Published rows below which an interval may cover less than it says, unless it is that of a count whose law is known (query/few.py, query/law.py)."""
 
+ROUNDING = 1e-6
+"""Rows that a count of them may be off by the arithmetic."""
+
 METHODS = ("unbiased", "likelihood")
 
 
@@ -130,10 +133,10 @@ def _notes(question: Question, whole: Whole, shown: npt.NDArray[np.intp], estima
     uncertain = np.any([(e.se != 0) & ~np.isnan(e.value) for e in estimates], axis=0)
     carrying = [rows for a in question.query.aggregates if (rows := whole.carrying(a)) is not None]
     matching = whole.matching().reshape(-1)[shown]
-    few = uncertain & (np.min([matching, *(rows[shown] for rows in carrying)], axis=0) < FEW)
+    few = uncertain & (np.min([matching, *(rows[shown] for rows in carrying)], axis=0) < FEW - ROUNDING)
     if few.any():
         where = f"in {few.sum()} of {len(shown)} rows" if len(shown) > 1 else "here"
-        or_carry = " or carry most of a sum" if np.any(matching[few] >= FEW) else ""
+        or_carry = " or carry most of a sum" if np.any(matching[few] >= FEW - ROUNDING) else ""
         notes.append(f"fewer than {FEW} published rows match{or_carry} {where}; read the interval as a rough one")
     return notes
 

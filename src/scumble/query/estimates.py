@@ -19,6 +19,8 @@ Numbers = npt.NDArray[np.float64]
 
 STEPS = "steps"
 """The method of what is computed from public columns alone, some of them published in steps: it surely lies within its interval."""
+WHOLE = 1e-9
+"""How far a whole number may be off by the arithmetic, in parts of it, and still be printed as one."""
 PUBLISHED = "published"
 """The method of what is exact for rows that were published; with those that were suppressed it surely lies within its interval."""
 
@@ -229,7 +231,7 @@ def _digits(estimate: Estimate) -> int:
     errors = errors[np.isfinite(errors) & (errors > 0)]
     if len(errors) == 0:
         values = estimate.value[np.isfinite(estimate.value)]
-        return 0 if np.all(values == np.rint(values)) else 4
+        return 0 if np.all(np.abs(values - np.rint(values)) <= WHOLE * (1 + np.abs(values))) else 4
     return int(np.clip(1 - math.floor(math.log10(float(np.median(errors)))), 0, 8))
 
 

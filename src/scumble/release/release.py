@@ -46,7 +46,8 @@ from scumble.release.code_lists import code_lists
 from scumble.release.gate import AGAIN, demand_described
 from scumble.release.handles import Handles
 from scumble.release.manifest import Manifest, read_manifest
-from scumble.release.records import FileRecord, number_ends, representative
+from scumble.release.recoding import coarse_columns, recoding_of
+from scumble.release.records import FileRecord
 from scumble.release.terms import compared, terms_of
 
 TRIES = 100
@@ -177,20 +178,12 @@ class Release(Shown):
     @once
     def coarse(self) -> dict[str, Coarse]:
         """The columns whose values stand for several of the table."""
-        named = {column.of or column.name: column for column in self.manifest.columns}
-        return {name: Coarse(name, c.coarsened, c.type) for name, c in named.items() if c.coarsened is not None}
+        return coarse_columns(self.manifest)
 
     @once
     def recoding(self) -> Recoding:
         """What became of the values of columns before publishing, coins apart."""
-        merged = {c.name: c.merged for c in self.manifest.columns if c.merged}
-        return Recoding(
-            self.coarse,
-            {name: partial(representative, records) for name, records in merged.items()},
-            {name: ends for name, records in merged.items() if (ends := number_ends(records))},
-            {c.of or c.name: float(c.rounded) for c in self.manifest.columns if c.rounded is not None},
-            self.manifest.parts,
-        )
+        return recoding_of(self.manifest)
 
     def counted_files(self, name: str) -> list[Path]:
         """The files of one of several tables."""

@@ -1,0 +1,65 @@
+/** The published table: columns are read when a question needs them, and kept. */
+
+import { Refused } from "../estimate/cells.js";
+import { Column } from "./column.js";
+
+export class Table {
+  /** files: Parquet files, one below the other; facts: what the page says of each column; domains: those of perturbed columns. */
+  constructor(files, facts, domains) {
+    Object.assign(this, { files, facts, domains, columns: new Map(), coded: new Map(), last: null });
+    this.rows = files.reduce((sum, file) => sum + file.rows, 0);
+  }
+
+  /** Reads the columns of these names that were not read before. */
+  async load(names) {
+    for (const name of names) if (!this.columns.has(name)) this.columns.set(name, await this._read(name));
+  }
+
+  async _read(name) {
+    const column = new Column(this.facts.get(name), this.rows);
+    for (const file of this.files) await file.column(name, (stored) => column.take(stored));
+    return column.settle();
+  }
+
+  /** The values of a public column that differ, in order, and the code of each row's value. */
+  codes(name) {
+    const column = this.columns.get(name);
+    if (column.different === null) throw new Refused(`${name} has too many different values to group by`);
+    return column;
+  }
+
+  /** The codes of a perturbed column, in the order of its domain. */
+  encoded(name) {
+    if (!this.coded.has(name)) this.coded.set(name, this.columns.get(name).encoded(this.domains.get(name)));
+    return this.coded.get(name);
+  }
+
+  /** How often each value, or code, of a perturbed column is published. */
+  published(name) {
+    const counts = new Float64Array(this.domains.get(name).codes);
+    for (const code of this.encoded(name)) counts[code]++;
+    return counts;
+  }
+
+  numbers(name) {
+    if (this.last?.name !== name) this.last = { name, ...this.columns.get(name).numbers };
+    return this.last;
+  }
+
+  /** The numbers of sub-tables, each of which is one of so many. */
+  strata(name, count) {
+    const { values, codes } = this.columns.get(name);
+    if (values.some((value) => !(value >= 0 && value < count))) throw new Refused("a row is in a sub-table that the manifest does not have");
+    return Int32Array.from(codes, (code) => values[code]);
+  }
+
+  /** Whether numbers are above another. */
+  above(name, limit) {
+    const { numbers } = this.numbers(name);
+    return Uint8Array.from(numbers, (x) => Number(x > limit));
+  }
+
+  meeting(filter) {
+    return this.columns.get(filter.column).meeting(filter);
+  }
+}
