@@ -90,6 +90,8 @@ class Form:
     howto: "Callable[[Manifest], str]"
     """How to compute with them by hand, for the README."""
     view: "Callable[[Manifest], View]"
+    explored: "Callable[[Manifest], dict[str, Any]] | None" = None
+    """What the explore page has to know to answer questions; None where it only says how to ask."""
     beside: Sequence[str] = BESIDE
     """What the names of the columns that an answer has beside each aggregate end in."""
 

@@ -25,4 +25,5 @@ FORM = Form(
     place=deferred("scumble.forms.rows.readme", "place"),
     howto=deferred("scumble.forms.rows.readme", "howto"),
     view=_view,
+    explored=deferred("scumble.forms.rows.explored", "explored"),
 )

@@ -34,5 +34,6 @@ FORM = Form(
     place=deferred("scumble.forms.tuples.readme", "place"),
     howto=deferred("scumble.forms.tuples.readme", "howto"),
     view=_view,
+    explored=deferred("scumble.forms.tuples.explored", "explored"),
     beside=("_se", "_low", "_high", "_bound", "_least"),
 )

@@ -38,7 +38,11 @@ function shownLines(question, asked, forms) {
   const whole = hull(own, variants, places);
   const shown = ordered(form.estimates[0].value, question);
   return {
-    groups: form.groups.map(({ name, codes }) => ({ name, codes: shown.map((line) => codes[line]) })),
+    groups: form.groups.map(({ name, codes, labels }) => ({
+      name,
+      codes: shown.map((line) => codes[line]),
+      ...(labels && { labels: shown.map((line) => labels[line]) }),
+    })),
     estimate: taken(whole, shown),
     shown,
     count: whole.value.length,

@@ -5,7 +5,10 @@ import { filled, product } from "./arrays.js";
 export const MOST_ROWS = 2_000_000;
 const MOST_STATES = 20_000_000;
 
-export class Refused extends Error {}
+/** What cannot be answered, in a sentence for the reader. */
+export class Refused extends Error {
+  name = "Refused";
+}
 
 export class Cells {
   /**

@@ -1,6 +1,8 @@
 /** A release as the estimator knows it: its columns, its channels, and what is public about its rows. */
 
 import { Domain } from "../read/domain.js";
+import { Counted } from "./counted.js";
+import { tablesFor } from "./tuples.js";
 import { Channel } from "./channel.js";
 import { Design } from "./design.js";
 
@@ -12,8 +14,31 @@ export class Release {
     this.perturbed = columns.filter((column) => column.domain && !column.too_many);
     this.domains = new Map(this.perturbed.map((column) => [column.name, new Domain(column)]));
     this.columns = new Map(columns.map((column) => [column.name, { ...column, domain: this.domains.get(column.name) ?? null }]));
+    this.counted = this.form === "tuples" ? new Counted(manifest, facts, this.columns) : null;
     this.table = null;
     this._published = null;
+  }
+
+  /** The tables of a release that has several, with the files of each. */
+  get tables() {
+    return this.manifest.form.schema?.tables ?? null;
+  }
+
+  /** The same with its tables opened, in their order. */
+  withTables(tables) {
+    [this.table] = tables;
+    this.counted?.opened(tables);
+    return this;
+  }
+
+  /** Reads what a question about columns of these names needs. */
+  async load(names) {
+    if (!this.counted) return this.table.load([...this.always, ...this.following, ...names]);
+    return this.counted.load(tablesFor(names, this));
+  }
+
+  counting(tables) {
+    return this.counted.counting(tables);
   }
 
   /** The columns that every question needs beside those that it names. */

@@ -104,8 +104,10 @@ function variants(asked, columns) {
   if (moved.length === 0) return [];
   return [false, true].map((may) => {
     const conditions = new Map(asked.conditions);
-    for (const range of moved) conditions.set(range.column, loosened(range, columns.get(range.column), may));
-    return { ...asked, conditions };
+    for (const range of moved.filter(({ column }) => conditions.has(column)))
+      conditions.set(range.column, loosened(range, columns.get(range.column), may));
+    const filters = asked.filters.map((filter) => filter.loosened(columns.get(filter.column).reach ?? 0, may));
+    return { ...asked, conditions, filters };
   });
 }
 

@@ -75,7 +75,7 @@ function split({ count, numbers }, { seen, states, dealt, strata, flagged, sums 
 }
 
 /** Rows told apart by several columns of codes: one number a row, in the order of the columns. */
-class Keys {
+export class Keys {
   constructor(rows, keys = null, size = 1) {
     Object.assign(this, { rows, keys, size });
   }
@@ -91,6 +91,13 @@ class Keys {
     }
     if (this.size * count > Number.MAX_SAFE_INTEGER) throw new Refused("there are too many groups; group by less");
     Object.assign(this, { keys: next, size: this.size * count });
+  }
+
+  /** Leaves out numbers that do not occur, so that further columns have room. */
+  renumber() {
+    if (this.size <= DENSE) return;
+    const { keys, count } = this.distinct(null);
+    Object.assign(this, { keys, size: count });
   }
 
   /**

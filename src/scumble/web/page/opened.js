@@ -7,14 +7,15 @@ import { Release } from "../estimate/release.js";
 import { ParquetFile } from "../read/parquet.js";
 import { Table } from "../read/table.js";
 import { texts } from "./figures.js";
-import { compiled, labelOf, named, sqlOf } from "./question.js";
+import { compiled, named, sqlOf } from "./question.js";
 
 /** blobs: the bytes of each data file, by its path in the release. */
 export async function opened(manifest, facts, blobs) {
   const release = new Release(manifest, facts);
-  const files = await Promise.all([...blobs.values()].map((blob) => ParquetFile.opened(blob)));
-  release.table = new Table(files, release.columns, release.domains);
-  return new Opened(release);
+  const file = async (path) => ParquetFile.opened(blobs.get(path));
+  const tables = release.tables ?? [{ files: [...blobs.keys()] }];
+  const read = await Promise.all(tables.map(async ({ files }) => new Table(await Promise.all(files.map(file)), release.columns, release.domains)));
+  return new Opened(release.withTables(read));
 }
 
 class Opened {
@@ -25,9 +26,9 @@ class Opened {
   /** The answer to a question, with texts for people: { groups, estimate, texts, notes, sql }. */
   async shown(question) {
     const { release } = this;
-    await release.table.load([...release.always, ...release.following, ...named(question)]);
+    await release.load(named(question));
     const answer = this._answer(question);
-    const groups = answer.groups.map(({ name, codes }) => ({ name, codes, labels: codes.map((code) => this.label(name, code)) }));
+    const groups = answer.groups.map((group) => ({ ...group, labels: group.labels ?? group.codes.map((code) => this.label(group.name, code)) }));
     return { ...answer, groups, texts: texts(answer.estimate, answer.level), sql: sqlOf(question, release) };
   }
 
@@ -43,8 +44,6 @@ class Opened {
   /** A value of a column as a reader knows it, by its code in an answer. */
   label(name, code) {
     const { domain } = this.release.columns.get(name);
-    if (domain) return domain.label(code);
-    const { values, kind } = this.release.table.codes(name);
-    return labelOf(values[code], kind);
+    return domain ? domain.label(code) : this.release.table.codes(name).labels[code];
   }
 }

@@ -7,6 +7,7 @@
 
 import { FALSE, TRUE, UNKNOWN } from "../estimate/axis.js";
 import { Refused } from "../estimate/cells.js";
+import { Filter } from "../read/filter.js";
 import { kindOf } from "../read/kinds.js";
 
 export const LEVELS = [0.8, 0.9, 0.95, 0.99];
@@ -41,7 +42,7 @@ export function compiled(question, release) {
     const { low = null, high = null } = part;
     ranges.push({ column: part.column, low, high, written: condition(part, release) });
     if (column.role === "sensitive") conditions.set(part.column, truths(part, column.domain));
-    else filters.push(publicFilter(part, column, release.table));
+    else filters.push(new Filter(part));
   }
   return {
     name: aliasOf(question, release.columns),
@@ -77,18 +78,6 @@ function states(part, domain) {
     if (Number.isNaN(x)) return UNKNOWN;
     return (low === null || x >= low) && (high === null || x <= high) ? TRUE : FALSE;
   });
-}
-
-function publicFilter(part, column, table) {
-  if (!part.labels) return { column: part.column, low: part.low ?? null, high: part.high ?? null };
-  const { values, kind } = table.codes(part.column);
-  const wanted = new Set(part.labels);
-  return { column: part.column, values: new Set(values.filter((value) => wanted.has(labelOf(value, kind)))) };
-}
-
-/** A value of a public column as a reader knows it; missing ones are null. */
-export function labelOf(value, kind) {
-  return value === null ? null : kind.label(value);
 }
 
 /** A condition in SQL. */

@@ -66,16 +66,8 @@ export class Column {
   settle() {
     if (this.filled !== this.rows) throw new Error(`${this.fact.name} has ${this.filled} of ${this.rows} values`);
     if (this.plain) return this;
-    const order = this.values.map((_, code) => code).sort((a, b) => compared(this.values[a], this.values[b]));
-    const rank = new Int32Array(order.length);
-    order.forEach((code, place) => (rank[code] = place));
-    this.values = order.map((code) => this.values[code]);
-    this.codes = narrow(
-      this.codes.map((code) => rank[code]),
-      this.values.length,
-    );
-    this.places = null;
-    return this;
+    const { values, codes } = Column.sorted(this.fact, this.kind, this.values, this.codes);
+    return Object.assign(this, { values, codes: narrow(codes, values.length), places: null });
   }
 
   /** How many different values there are; nothing where they are too many to tell. */
@@ -97,20 +89,45 @@ export class Column {
     return { numbers, missing };
   }
 
-  /** Which rows meet a condition: { values } that are asked for, or { low, high } that numbers lie between. */
-  meeting({ values, low, high }) {
-    const meets = values
-      ? (value) => values.has(value)
-      : (value) => value !== null && (low === null || value >= low) && (high === null || value <= high);
+  /** Which rows meet a filter. */
+  meeting(filter) {
     const out = new Uint8Array(this.rows);
     if (this.plain) {
       const { numbers, missing } = this.plain;
-      for (let i = 0; i < this.rows; i++) out[i] = meets(missing[i] ? null : numbers[i]) ? 1 : 0;
+      for (let i = 0; i < this.rows; i++) out[i] = Number(filter.meets(missing[i] ? null : numbers[i], this.kind));
       return out;
     }
-    const of = Uint8Array.from(this.values, (value) => (meets(value) ? 1 : 0));
+    const of = Uint8Array.from(this.values, (value) => Number(filter.meets(value, this.kind)));
     for (let i = 0; i < this.rows; i++) out[i] = of[this.codes[i]];
     return out;
+  }
+
+  /** A column of codes and their values, in order, that was not read. */
+  static of(fact, kind, values, codes) {
+    return Object.assign(Object.create(Column.prototype), { fact, kind, rows: codes.length, filled: codes.length, values, codes, plain: null });
+  }
+
+  /** The same of values in any order. */
+  static sorted(fact, kind, values, codes) {
+    const order = values.map((_, code) => code).sort((a, b) => compared(values[a], values[b]));
+    const rank = new Int32Array(order.length);
+    order.forEach((code, place) => (rank[code] = place));
+    return Column.of(
+      fact,
+      kind,
+      order.map((code) => values[code]),
+      Int32Array.from(codes, (code) => rank[code]),
+    );
+  }
+
+  /** Some of the rows. */
+  taken(rows) {
+    return Column.of(this.fact, this.kind, this.values, Int32Array.from(rows, (row) => this.codes[row]));
+  }
+
+  /** The labels of its values; missing ones are null. */
+  get labels() {
+    return (this._labels ??= this.values.map((value) => (value === null ? null : this.kind.label(value))));
   }
 
   /** The codes of rows in the order of a domain; refused where the domain does not have a value. */

@@ -1,5 +1,6 @@
 /** The public values of a perturbed column, in the order of their codes: listed, or the points of a grid. */
 
+import { Column } from "./column.js";
 import { kindOf } from "./kinds.js";
 
 export class Domain {
@@ -9,7 +10,7 @@ export class Domain {
     Object.assign(this, { name, size, grid: domain.kind === "grid" ? grid : null, values: domain.values ?? null });
     this.kind = kindOf(column.value_kind ?? column);
     this.numeric = Boolean(column.numeric);
-    const [channel] = column.channels ?? [column.channel];
+    const [channel] = column.channels ?? [column.channel ?? {}];
     this.recoded = channel.kind === "cyclic";
     this.codes = this.recoded ? channel.codes : size;
     this.missing = this.values?.includes(null) ? Uint8Array.from(this.values, (value) => Number(value === null)) : null;
@@ -34,6 +35,13 @@ export class Domain {
   /** Whether values are moments, which JSON has with a T where readers have a space. */
   get spaced() {
     return this.kind?.moment ?? false;
+  }
+
+  /** Codes of the domain as a column; its values are numbers, or labels. */
+  column(fact, codes) {
+    const values = this.numeric ? [...this.numbers].map((x) => (Number.isNaN(x) ? null : x)) : this.labels;
+    const label = this.numeric ? (x) => this.labels[this.numbers.indexOf(x)] : String;
+    return Column.sorted(fact, { label, number: this.numeric }, values, codes);
   }
 
   get labels() {

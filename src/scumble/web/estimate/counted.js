@@ -1,0 +1,155 @@
+/** What is known of a release of counted tuples, and its tuples, counted once for all questions (forms/tuples/opened.py, forms/tuples/counting.py). */
+
+import { Column } from "../read/column.js";
+import { Domain } from "../read/domain.js";
+import { product } from "./arrays.js";
+import { Refused } from "./cells.js";
+import { Counting } from "./counting.js";
+import { Keys } from "./scan.js";
+
+const MOST_TUPLES = 5_000_000;
+
+export class Counted {
+  constructor(manifest, facts, columns) {
+    const { form } = manifest;
+    const { noise, declared, complete, full } = facts.counted;
+    Object.assign(this, { columns, noise: noise ?? null, complete: Boolean(complete), total: form.total ?? null });
+    this.transactions = form.schema?.transactions ?? null;
+    this.cStar = form.schema?.c_star ?? 1;
+    const names = manifest.columns.map(({ name }) => name);
+    this.tables = form.schema?.tables ?? [{ name: "data", attributes: names, rows: 0 }];
+    this.domains = full ? new Map(names.map((name) => [name, new Domain({ name, ...full[name] })])) : null;
+    this.declared = new Map(Object.entries(declared ?? {}).map(([name, given]) => [name, new Domain({ name, ...given }).numbers]));
+    this.counted = new Map();
+  }
+
+  opened(read) {
+    this.read = new Map(this.tables.map((table, i) => [table.name, read[i]]));
+  }
+
+  /** Tuples are told apart by all columns of a table, so that all of them are read. */
+  async load(tables) {
+    for (const table of tables) await this.read.get(table.name).load(this._columnsOf(table));
+  }
+
+  _columnsOf(table) {
+    if (!this.transactions) return table.attributes;
+    return ["item", "value", "pattern"].flatMap((role) => this.transactions[role] ?? []);
+  }
+
+  /** The tuples of some tables. */
+  counting(tables) {
+    const name = tables.map((table) => table.name).join(" ");
+    if (!this.counted.has(name)) this.counted.set(name, this._counting(tables));
+    return this.counted.get(name);
+  }
+
+  _counting(tables) {
+    if (this.transactions) return this._ofTransactions(tables);
+    const [table] = tables;
+    const counted = tuplesOf(this.read.get(table.name), table.attributes);
+    const { columns, counts } = this.domains ? overDomain(counted, this.domains, this.columns) : counted;
+    return this._ruled(new TupleTable(columns), counts, null);
+  }
+
+  /** What a tuple that is published n times counts: n with one variance above the floor, something else at the floor. */
+  _ruled(table, counts, tuple) {
+    const { noise } = this;
+    if (!noise) return new Counting(table, counts, new Float64Array(counts.length), tuple);
+    const v = counts.map((n) => (n > noise.floor ? n : noise.at_floor));
+    const s = counts.map((n) => (n > noise.floor ? noise.variance_above : noise.variance_at_floor));
+    return new Counting(table, v, s, tuple);
+  }
+
+  /** The pairs of each pattern; an item that is in several tables is taken from the first that has it. */
+  _ofTransactions(tables) {
+    const names = this._columnsOf(tables[0]);
+    const { item, pattern } = this.transactions;
+    const taken = new Set();
+    const parts = tables.map((table) => {
+      const own = new Set(table.attributes.map(String).filter((label) => !taken.has(label)));
+      for (const label of own) taken.add(label);
+      const { columns, counts } = tuplesOf(this.read.get(table.name), names);
+      const items = columns.get(item);
+      const rows = [...counts.keys()].filter((row) => own.has(items.labels[items.codes[row]]));
+      return { columns: new Map([...columns].map(([name, column]) => [name, column.taken(rows)])), counts: rows.map((row) => counts[row]) };
+    });
+    const tuple = parts.flatMap(({ columns }, place) => {
+      const { values, codes } = columns.get(pattern);
+      return Array.from(codes, (code) => `${place} ${values[code]}`);
+    });
+    const kept = names.filter((name) => name !== pattern);
+    const columns = new Map(kept.map((name) => [name, stacked(parts.map((part) => part.columns.get(name)))]));
+    return this._ruled(new TupleTable(columns), Float64Array.from(parts.flatMap((part) => part.counts)), tuple);
+  }
+}
+
+/** The different tuples of a table, and how often each is in it. */
+function tuplesOf(table, names) {
+  const keys = new Keys(table.rows);
+  for (const name of names) {
+    const { codes, values } = table.codes(name);
+    keys.add(codes, values.length);
+    keys.renumber();
+  }
+  const { keys: tuple, count } = keys.distinct(null);
+  const counts = new Float64Array(count);
+  const firsts = new Int32Array(count);
+  for (let i = table.rows - 1; i >= 0; i--) {
+    counts[tuple[i]]++;
+    firsts[tuple[i]] = i;
+  }
+  return { columns: new Map(names.map((name) => [name, table.codes(name).taken(firsts)])), counts };
+}
+
+/** Every tuple of the domain, those that were not published with a count of 0. */
+function overDomain(counted, domains, facts) {
+  const names = [...domains.keys()];
+  const shape = names.map((name) => domains.get(name).size);
+  const size = product(shape);
+  if (size > MOST_TUPLES) throw new Refused(`the domain has ${size.toLocaleString("en-US")} tuples, too many for a page`);
+  const counts = new Float64Array(size);
+  const codes = names.map((name) => counted.columns.get(name).encoded(domains.get(name)));
+  counted.counts.forEach((n, row) => (counts[codes.reduce((key, own, k) => key * shape[k] + own[row], 0)] = n));
+  const columns = names.map((name, k) => {
+    const domain = domains.get(name);
+    const inner = product(shape.slice(k + 1));
+    const places = Int32Array.from({ length: size }, (_, key) => Math.floor(key / inner) % shape[k]);
+    return [name, domain.column(facts.get(name), places)];
+  });
+  return { columns: new Map(columns), counts };
+}
+
+/** Columns of the same values, one below the other. */
+function stacked(columns) {
+  const values = [...new Set(columns.flatMap((column) => column.values))];
+  return Column.sorted(
+    columns[0].fact,
+    columns[0].kind,
+    values,
+    columns.flatMap((column) => {
+      const places = column.values.map((value) => values.indexOf(value));
+      return Array.from(column.codes, (code) => places[code]);
+    }),
+  );
+}
+
+/** Tuples as a table that questions are put to. */
+class TupleTable {
+  constructor(columns) {
+    this.columns = columns;
+    this.rows = columns.values().next().value.rows;
+  }
+
+  codes(name) {
+    return this.columns.get(name);
+  }
+
+  numbers(name) {
+    return this.columns.get(name).numbers;
+  }
+
+  meeting(filter) {
+    return this.columns.get(filter.column).meeting(filter);
+  }
+}
