@@ -35,6 +35,7 @@ ORDER = """
     query
     forms
     forms.*
+    web
     release
     publishing
     mechanisms.*

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scumble.core.errors import ScumbleError
     from scumble.evaluate import advise, compare
     from scumble.query.estimates import Estimates
+    from scumble.release.explore import explore
     from scumble.release.release import Release
     from scumble.release.signing import sign, verify
     from scumble.reporting import report
@@ -34,6 +35,7 @@ _HOMES = {
     "advise": "scumble.evaluate",
     "audit": "scumble.auditing",
     "compare": "scumble.evaluate",
+    "explore": "scumble.release.explore",
     "init": "scumble.api",
     "ledger": "scumble.api",
     "open": "scumble.api",
@@ -59,6 +61,7 @@ __all__ = [
     "advise",
     "audit",
     "compare",
+    "explore",
     "init",
     "ledger",
     "open",

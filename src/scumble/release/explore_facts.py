@@ -3,6 +3,7 @@
 All of it follows from the manifest, so that `verify` makes it anew. The page itself, and what reads and estimates in it, is in web/.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlglot import exp
@@ -23,8 +24,19 @@ from scumble.release.manifest import Manifest
 from scumble.release.recoding import recoding_of
 from scumble.release.records import ColumnRecord
 from scumble.spec.steps import shown
+from scumble.web.explore import DataFile, page
 
 SUMS: dict[str, Aggregation] = {"sum": SUM, "avg": AVG}
+
+
+def data_files(manifest: Manifest) -> list[DataFile]:
+    """The data files, as the page knows them again."""
+    return [DataFile(f.path, f.sha256, f.bytes, f.rows) for f in manifest.files if f.rows is not None]
+
+
+def explore_page(manifest: Manifest, read: Callable[[str], bytes]) -> str:
+    """The page of a release, whose manifest need not list it; `read` gives the bytes of a data file."""
+    return page(document_of(manifest), facts_of(manifest), data_files(manifest), read)
 
 
 def facts_of(manifest: Manifest) -> dict[str, Any]:

@@ -1,19 +1,22 @@
 """The folder of a release beside its manifest: nothing else lies in it, files are as long as it says, and the README says what it says."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import scumble
 from scumble.forms.files import rows_in
 from scumble.release.check import Check, caution
+from scumble.release.explore_facts import explore_page
 from scumble.release.manifest import NAME, Manifest
 from scumble.release.readme import readme
+from scumble.web.explore import NAME as PAGE
 
 README = "README.md"
 SIGNATURES = "signatures"
 """The folder of signatures, which are made after the manifest and so are not among its files."""
 
 EARLIER: tuple[str, ...] = ()
-"""Software that wrote manifests of this version with other words in the README; a new version of ours is added when it changes them."""
+"""Software that wrote manifests of this version with other words in the README or another page; a new version of ours is added when it changes them."""
 
 
 def folder_checks(folder: Path, manifest: Manifest) -> list[Check]:
@@ -24,6 +27,7 @@ def folder_checks(folder: Path, manifest: Manifest) -> list[Check]:
         _sizes(folder, manifest),
         *_tables(folder, manifest),
         _readme(folder, manifest),
+        *_page(folder, manifest),
     ]
 
 
@@ -50,12 +54,13 @@ def _nothing_else(folder: Path, manifest: Manifest) -> Check:
 
 
 def _known_files(manifest: Manifest) -> Check:
-    """Every listed file is the README, or has rows of a table of the form. In any other anything could stand, with its hash in order."""
+    """Every listed file is the README, the page, or has rows of a table of the form. In any other anything could stand, with its hash in order."""
     tables = manifest.form.layout([column.name for column in manifest.columns], manifest.data)
-    known = {README, *(path for _, files in tables for path in files)}
+    made = {README} if manifest.written.version != manifest.version else {README, PAGE}  # no page is of before
+    known = made | {path for _, files in tables for path in files}
     more = [file.path for file in manifest.files if file.path not in known]
     if not more:
-        return Check("listed files", True, "each has rows of the release, or is its README")
+        return Check("listed files", True, "each has rows of the release, or is its README or its page")
     detail = f"{more[0]!r} is listed, and is no part of a release: nobody can say what may stand in it"
     return Check("listed files", False, f"{detail}; get the release again from its publisher")
 
@@ -87,23 +92,35 @@ def _tables(folder: Path, manifest: Manifest) -> list[Check]:
 
 
 def _readme(folder: Path, manifest: Manifest) -> Check:
-    """The README is made anew and compared. That of software which this one does not know cannot be, and fails: a forger would name such software."""
+    """Every release has a README."""
     if README not in (file.path for file in manifest.files):
         return Check(README, False, f"the manifest does not list a {README}, which every release has")
+    return _compared(folder, manifest, README, readme)
+
+
+def _page(folder: Path, manifest: Manifest) -> list[Check]:
+    """The same of the page; releases of before there was one have none."""
+    if PAGE not in (file.path for file in manifest.files):
+        return []
+    return [_compared(folder, manifest, PAGE, lambda own: explore_page(own, lambda name: (folder / name).read_bytes()))]
+
+
+def _compared(folder: Path, manifest: Manifest, name: str, made: Callable[[Manifest], str]) -> Check:
+    """A file that follows from the rest of the release is made anew and compared. That of software which this one does not know cannot be, and fails: a forger would name such software."""
     ours = f"scumble {scumble.__version__}"
     if (
         manifest.written.version != manifest.version
     ):  # of which the version itself is a failure, unless somebody knows it
         return caution(
-            README, "that of a manifest of version 1 has other words: it was not compared, read `scumble show`"
+            name, "that of a manifest of version 1 has other words: it was not compared, read `scumble show`"
         )
     if manifest.software in EARLIER:
-        return caution(README, f"{manifest.software} had other words: it was not compared, read `scumble show`")
+        return caution(name, f"{manifest.software} had other words: it was not compared, read `scumble show`")
     if manifest.software != ours:
         detail = f"it says that it was written by {manifest.software}, and this is {ours}, which cannot make it anew and compare"
-        return Check(README, False, f"{detail}; verify the release with {manifest.software}, and read `scumble show`")
-    if (folder / README).read_bytes() == readme(manifest).encode("utf-8"):
-        return Check(README, True, "it says what follows from the manifest, word for word")
+        return Check(name, False, f"{detail}; verify the release with {manifest.software}, and read `scumble show`")
+    if (folder / name).read_bytes() == made(manifest).encode("utf-8"):
+        return Check(name, True, "it says what follows from the manifest, word for word")
     return Check(
-        README, False, "it is not the one that follows from the manifest: somebody wrote in it; read `scumble show`"
+        name, False, "it is not the one that follows from the manifest: somebody wrote in it; read `scumble show`"
     )

@@ -37,6 +37,12 @@ export class Release {
     return this.counted.load(tablesFor(names, this));
   }
 
+  /** A column that was read. */
+  column(name) {
+    if (!this.counted) return this.table.columns.get(name);
+    return this.counting(tablesFor([name], this)).table.codes(name);
+  }
+
   counting(tables) {
     return this.counted.counting(tables);
   }

@@ -41,9 +41,31 @@ class Opened {
     }
   }
 
+  /** The labels of a column's values, or nothing where there are too many, and the ends of its numbers. */
+  async valuesOf(name) {
+    const { release } = this;
+    const { domain } = release.columns.get(name);
+    if (domain) return { labels: domain.labels, range: outer(domain.numbers) };
+    await release.load([name]);
+    const column = release.column(name);
+    if (column.different === null) return { labels: null, range: outer(column.numbers.numbers) };
+    return { labels: column.labels, range: outer(column.values.filter((value) => value !== null).map(Number)) };
+  }
+
   /** A value of a column as a reader knows it, by its code in an answer. */
   label(name, code) {
     const { domain } = this.release.columns.get(name);
     return domain ? domain.label(code) : this.release.table.codes(name).labels[code];
   }
+}
+
+/** The least and the most of numbers. */
+function outer(numbers) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const x of numbers)
+    if (!Number.isNaN(x)) {
+      low = Math.min(low, x);
+      high = Math.max(high, x);
+    }
+  return [low, high];
 }

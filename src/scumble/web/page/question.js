@@ -42,7 +42,7 @@ export function compiled(question, release) {
     const { low = null, high = null } = part;
     ranges.push({ column: part.column, low, high, written: condition(part, release) });
     if (column.role === "sensitive") conditions.set(part.column, truths(part, column.domain));
-    else filters.push(new Filter(part));
+    else filters.push(new Filter({ ...part, low: number(low), high: number(high) }));
   }
   return {
     name: aliasOf(question, release.columns),
@@ -57,6 +57,11 @@ export function compiled(question, release) {
     level: question.level,
     written: (name) => release.columns.get(name).sql,
   };
+}
+
+/** The end of a range; a day as how many days it is after the first of 1970. */
+function number(end) {
+  return typeof end === "string" ? Date.parse(end) / 86_400_000 : end;
 }
 
 function truths(part, domain) {
@@ -91,8 +96,9 @@ export function condition(part, release) {
 }
 
 function between(sql, { low = null, high = null }) {
-  if (low === null) return `${sql} <= ${high}`;
-  return high === null ? `${sql} >= ${low}` : `${sql} BETWEEN ${low} AND ${high}`;
+  const end = (x) => (typeof x === "string" ? `DATE '${x}'` : String(x));
+  if (low === null) return `${sql} <= ${end(high)}`;
+  return high === null ? `${sql} >= ${end(low)}` : `${sql} BETWEEN ${end(low)} AND ${end(high)}`;
 }
 
 /** A value in SQL, by how a reader knows it. */

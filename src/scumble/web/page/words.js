@@ -1,0 +1,64 @@
+/** Sentences of the page. */
+
+import { plain } from "./dom.js";
+import { percent } from "./figures.js";
+
+export const many = (number) => number.toLocaleString("en-US");
+
+/** What is shown: "Number of rows by disease and sex". */
+export function titleOf(question) {
+  const what = { count: "Number of rows", sum: `Total of ${plain(question.of)}`, avg: `Average of ${plain(question.of)}` }[question.measure];
+  return question.by.length ? `${what} by ${question.by.map(plain).join(" and ")}` : what;
+}
+
+/** How sure an answer is, in a sentence. */
+export function sureness({ estimate, level, together }) {
+  if (estimate.method === "exact") return "Exact: computed from public columns alone.";
+  if (estimate.method === "steps") return "Public numbers that were published in steps: the table's own answer surely lies within the bounds.";
+  if (estimate.method === "published") return "Exact for what was published. With the rows that were left out, the answer surely lies within the bounds.";
+  if (together)
+    return `Estimates. The intervals hold the table's own numbers all together, for all lines that were ranked, in ${percent(level)} of 100 publications.`;
+  return `Estimates. In ${percent(level)} of 100 publications the interval holds the table's own number.`;
+}
+
+/** The conditions of a question, in words. */
+export function conditionsOf(where) {
+  return where.map(({ column, labels, low, high }) => {
+    const name = plain(column);
+    if (labels) return `${name} is ${listed(labels.map((label) => (label === null ? "missing" : plain(label))))}`;
+    if (low === null || low === undefined) return `${name} is at most ${high}`;
+    return high === null || high === undefined ? `${name} is at least ${low}` : `${name} is ${low} to ${high}`;
+  });
+}
+
+/** Some words, the last after an "or". */
+function listed(words) {
+  const shown = words.length > 6 ? [...words.slice(0, 5), `${words.length - 5} others`] : words;
+  return shown.length > 1 ? `${shown.slice(0, -1).join(", ")} or ${shown.at(-1)}` : shown[0];
+}
+
+/** What the release is called: the name of its folder, where that is one of a release. */
+export function nameOfFolder() {
+  const folder = decodeURIComponent(location.pathname).split("/").at(-2) ?? "";
+  return folder.endsWith(".release") ? folder : null;
+}
+
+/** What was done to the table, in a sentence or two. */
+export function lead(release) {
+  const { perturbed, manifest, facts } = release;
+  if (perturbed.length === 0) return facts.words;
+  const names = perturbed.map(({ name }) => plain(name));
+  const which = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)} were` : `${names[0]} was`;
+  const rest = manifest.columns.some(({ role }) => role === "public") ? " The other columns are as they were, or coarser." : "";
+  return `To protect people, ${which} perturbed: ${became(perturbed)} So no single row can be taken at its word. Counts and averages can: they are corrected for it, and each comes with an interval.${rest}`;
+}
+
+/** How values were perturbed, with the shares of those that were kept. */
+function became(perturbed) {
+  const records = perturbed.flatMap((column) => column.channels ?? [column.channel]);
+  if (records.some(({ kind }) => kind === "cyclic")) return "each value was replaced by a code that stands for many values.";
+  const kept = records.flatMap(({ retain }) => retain);
+  const [low, high] = [Math.min(...kept), Math.max(...kept)].map((share) => Number((100 * share).toPrecision(2)));
+  const share = low === high ? `${low}%` : `${low}% to ${high}%`;
+  return `about ${share} of the values are true, the others were replaced at random, and nobody can tell which.`;
+}
