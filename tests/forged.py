@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble.privacy.guarantee import Guarantee
+from scumble.release.explore_facts import explore_page
 from scumble.release.manifest import NAME, read_manifest
 from scumble.release.readme import readme
 from scumble.release.records import GuaranteeRecord
@@ -51,7 +52,13 @@ def refiled(folder: Path, path: str, data: bytes) -> None:
     rewritten(folder, lambda d: next(f for f in d["files"] if f["path"] == path).update(new))
 
 
+FOLLOWING = {"README.md", "explore.html"}
+"""The files of a release that follow from its manifest and its data, and that `verify` makes anew."""
+
+
 def with_care(folder: Path, change: Callable[[Document], object]) -> None:
-    """The manifest with a change, and the README that follows from it: all that a forger can put in order is in order."""
+    """The manifest with a change, and README and page that follow from it: all that a forger can put in order is in order."""
     rewritten(folder, change)
-    refiled(folder, "README.md", readme(read_manifest(folder)).encode())
+    manifest = read_manifest(folder)
+    refiled(folder, "README.md", readme(manifest).encode())
+    refiled(folder, "explore.html", explore_page(manifest, lambda name: (folder / name).read_bytes()).encode())

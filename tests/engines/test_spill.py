@@ -75,7 +75,12 @@ def test_publishing_spills_beside_the_release_and_asking_into_the_private_folder
     release.query("SELECT COUNT(*) AS n FROM release WHERE x > 1")
     assert {place.parent for place in places} == {engine._private()}
     assert [each.name for each in work.iterdir()] == ["r"]
-    assert {each.name for each in (work / "r").iterdir()} == {"data.parquet", "README.md", "manifest.json"}
+    assert {each.name for each in (work / "r").iterdir()} == {
+        "data.parquet",
+        "README.md",
+        "explore.html",
+        "manifest.json",
+    }
 
 
 @pytest.mark.slow

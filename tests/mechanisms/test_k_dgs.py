@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from forged import FOLLOWING
 from naming import publish_openly
 
 import scumble
@@ -127,7 +128,7 @@ def test_verify_finds_a_crowd_that_is_too_small(people: pa.Table) -> None:
     form = release.manifest.form.model_copy(update={"counting": Exact(k=4000)})
     forged = release.manifest.model_copy(update={"form": form})
     failed = {check.name for check in verify(Release(release.path, forged)) if not check.passed}
-    assert failed == {"crowds", "guarantee", "README.md"}
+    assert failed == {"crowds", "guarantee", *FOLLOWING}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a_release_with_a_foreign_file_is_kept(publish_simply: Publish, tmp_path
     for folder in sorted((each for each in (tmp_path / "r").rglob("*") if each.is_dir()), reverse=True):
         folder.rmdir()
     publish_simply(out=tmp_path / "r", overwrite=True)
-    assert sorted(everything(tmp_path / "r")) == ["README.md", "data.parquet", "manifest.json"]
+    assert sorted(everything(tmp_path / "r")) == ["README.md", "data.parquet", "explore.html", "manifest.json"]
 
 
 @pytest.mark.parametrize("manifest", ['{"name": "a web page"}', "no json", '{"format": "scumble-release"}'])
@@ -156,7 +156,13 @@ def signed(folder: Path) -> Path:
 def test_signatures_go_with_the_release_that_is_replaced(tmp_path: Path) -> None:
     first = signed(tmp_path / "r").read_bytes()
     assert signed(tmp_path / "r").read_bytes() != first
-    assert sorted(everything(tmp_path / "r")) == ["README.md", "data.parquet", "manifest.json", "signatures/r.sig"]
+    assert sorted(everything(tmp_path / "r")) == [
+        "README.md",
+        "data.parquet",
+        "explore.html",
+        "manifest.json",
+        "signatures/r.sig",
+    ]
 
 
 @pytest.mark.slow

@@ -186,7 +186,7 @@ def test_large_tables_are_shuffled_across_buckets_and_spilled(monkeypatch: pytes
     assert sorted(place.tolist()) == list(range(n))
     assert all(r["word"] == f"w{r['place'] % 7}" for r in release.table().to_pylist()[:500])
     assert (np.diff(place) == 1).sum() < 12  # about 1 by chance
-    assert sorted(p.name for p in (tmp_path / "r").iterdir()) == ["README.md", "data", "manifest.json"]
+    assert sorted(p.name for p in (tmp_path / "r").iterdir()) == ["README.md", "data", "explore.html", "manifest.json"]
 
 
 def test_a_seed_repeats_the_release_and_is_called_insecure(publish_simply: Publish) -> None:

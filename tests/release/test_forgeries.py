@@ -406,7 +406,7 @@ def test_that_coins_are_keyed_is_the_publishers_word(releases: Callable[[str], P
     scumble.publish(table, tmp_path / "r", **ILL, gamma=3, key=tmp_path / "key", id="pid")
     assert failed(tmp_path / "r") == {}
     assert standing(tmp_path / "r")["keyed coins"] == "word"
-    rewritten(tmp_path / "r", lambda document: document["randomness"]["streams"][0].update(column="age"))
+    with_care(tmp_path / "r", lambda document: document["randomness"]["streams"][0].update(column="age"))
     assert failed(tmp_path / "r").keys() == {"coins"}
 
 

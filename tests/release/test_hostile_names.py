@@ -13,6 +13,7 @@ from naming import publish_openly
 
 import scumble
 from scumble.publishing.write import file_record
+from scumble.release.explore_facts import explore_page
 from scumble.release.readme import readme
 from scumble.release.verify import verify
 
@@ -55,6 +56,9 @@ def test_what_a_manifest_calls_its_own_columns_reaches_no_statement_unquoted(tmp
     columns = [c.model_copy(update={"name": CALLED}) if c.name == old else c for c in plain.manifest.columns]
     manifest = plain.manifest.model_copy(update={"columns": columns})
     (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
+    fresh = manifest.model_copy(update={"files": [file_record(folder, file, manifest.rows)]})
+    page = explore_page(fresh, lambda name: (folder / name).read_bytes())
+    (folder / "explore.html").write_text(page, encoding="utf-8")
     files = [file_record(folder, each.path, each.rows) for each in plain.manifest.files]
     (folder / "manifest.json").write_text(manifest.model_copy(update={"files": files}).text())
     renamed = scumble.open(folder)

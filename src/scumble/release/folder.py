@@ -56,8 +56,7 @@ def _nothing_else(folder: Path, manifest: Manifest) -> Check:
 def _known_files(manifest: Manifest) -> Check:
     """Every listed file is the README, the page, or has rows of a table of the form. In any other anything could stand, with its hash in order."""
     tables = manifest.form.layout([column.name for column in manifest.columns], manifest.data)
-    made = {README} if manifest.written.version != manifest.version else {README, PAGE}  # no page is of before
-    known = made | {path for _, files in tables for path in files}
+    known = {README, PAGE, *(path for _, files in tables for path in files)}
     more = [file.path for file in manifest.files if file.path not in known]
     if not more:
         return Check("listed files", True, "each has rows of the release, or is its README or its page")

@@ -17,6 +17,7 @@ IMPORT = re.compile(r'^import (?:\{([^}]*)\}|\* as (\w+)) from "(\.[^"]*)";$', r
 DECLARED = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
 NAME = re.compile(r"^export (?:async )?(?:function\*?|class|const|let) (\w+)", re.MULTILINE)
 LISTED = re.compile(r"export\{([^}]*)\};\s*$")
+INDENTED = re.compile(r"^[ ]+", re.MULTILINE)
 COMMENT = re.compile(r"^\s*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 
 
@@ -56,10 +57,15 @@ def _wrapped(path: str) -> str:
     text = source(path)
     listed = LISTED.search(text)
     exported = _pairs(listed[1]) if listed else [(name, name) for name in _exports(text)]
-    body = LISTED.sub("", text) if listed else COMMENT.sub("", DECLARED.sub("", IMPORT.sub("", text)))
+    body = LISTED.sub("", text) if listed else _shortened(DECLARED.sub("", IMPORT.sub("", text)))
     imports = "".join(_imported(PurePosixPath(path), *found) for found in IMPORT.findall(text))
     returned = ", ".join(f"{shown}: {name}" for name, shown in exported)
     return f"const {_module(path)} = (() => {{\n{imports}{body.strip()}\nreturn {{ {returned} }};\n}})();"
+
+
+def _shortened(text: str) -> str:
+    """Without comments and indentation, which every release would carry; no text of ours goes over several lines."""
+    return INDENTED.sub("", COMMENT.sub("", text))
 
 
 def _exports(text: str) -> list[str]:
