@@ -71,6 +71,7 @@ LAWS: dict[str, list[Arguments]] = {
         lambda it: [str(it.release), "--external", "-o", str(it.folder / "external.html")],
         lambda it: [str(it.release), "--raw", str(it.table), "-o", str(it.folder / "internal.html")],
     ],
+    "explore": [lambda it: [str(it.release), "-o", str(it.folder / "page.html")]],
     "demo": [lambda it: ["--rows", "1000"]],
 }
 """How each is called: all of these calls end well, or refuse by a sentence where REFUSING says so."""

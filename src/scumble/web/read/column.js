@@ -6,68 +6,87 @@ import { compared, kindOf } from "./kinds.js";
 /** Different values from which on a column of numbers is kept as numbers, and of words is refused. */
 const MANY = 50_000;
 
-/** Codes in as few bytes as they need. */
-function narrow(codes, count) {
-  return count <= 256 ? Uint8Array.from(codes) : count <= 65536 ? Uint16Array.from(codes) : codes;
+/** More values differ than codes are kept of. */
+class TooMany extends Error {}
+
+/** Codes in as few bytes as they need, each put elsewhere. */
+function placed(codes, places, count) {
+  const out = count <= 256 ? new Uint8Array(codes.length) : count <= 65536 ? new Uint16Array(codes.length) : new Int32Array(codes.length);
+  for (let i = 0; i < codes.length; i++) out[i] = places[codes[i]];
+  return out;
+}
+
+/** Reads a column of so many rows: `each` hands over what a function makes of its stored values. */
+export async function readColumn(fact, rows, each) {
+  const kind = kindOf(fact);
+  try {
+    return await readCodes(fact, kind, rows, each);
+  } catch (error) {
+    if (!(error instanceof TooMany)) throw error;
+    if (!kind.number) throw new Refused(`${fact.name} has more than ${MANY.toLocaleString("en-US")} different values`);
+    return readNumbers(fact, kind, rows, each);
+  }
+}
+
+async function readCodes(fact, kind, rows, each) {
+  const [values, places] = [[], new Map()];
+  const code = (value) => {
+    let place = places.get(value);
+    if (place === undefined) {
+      if (values.length >= MANY) throw new TooMany();
+      place = values.push(value) - 1;
+      places.set(value, place);
+    }
+    return place;
+  };
+  const codes = new Int32Array(rows);
+  let filled = 0;
+  await each(
+    (stored) => code(kind.read(stored)),
+    (coded) => {
+      for (let i = 0; i < coded.length; i++) codes[filled++] = coded[i] ?? code(null);
+    },
+  );
+  return Column.sorted(fact, kind, values, whole(fact, codes, filled));
+}
+
+async function readNumbers(fact, kind, rows, each) {
+  const [numbers, missing] = [new Float64Array(rows), new Uint8Array(rows)];
+  let [filled, some] = [0, false];
+  await each(
+    (stored) => Number(kind.read(stored)),
+    (values) => {
+      for (let i = 0; i < values.length; i++, filled++) {
+        numbers[filled] = values[i] ?? 0;
+        if (values[i] === undefined || values[i] === null) missing[filled] = some = 1;
+      }
+    },
+  );
+  return new Column(fact, kind, { plain: { numbers: whole(fact, numbers, filled), missing: some ? missing : null } });
+}
+
+function whole(fact, numbers, filled) {
+  if (filled !== numbers.length) throw new Error(`${fact.name} has ${filled} of ${numbers.length} values`);
+  return numbers;
 }
 
 export class Column {
-  /** fact: what the page says of the column; values in `domain` order where it has one. */
-  constructor(fact, rows) {
-    Object.assign(this, { fact, kind: kindOf(fact), rows, filled: 0 });
-    this.codes = new Int32Array(rows);
-    this.values = [];
-    this.places = new Map();
-    this.plain = null;
+  /** values and codes: those that differ, in order, and which each row has; or plain: { numbers, missing }. */
+  constructor(fact, kind, { values = null, codes = null, plain = null }) {
+    Object.assign(this, { fact, kind, values, codes, plain, rows: (codes ?? plain.numbers).length });
   }
 
-  /** Adds stored values. */
-  take(stored) {
-    const { read } = this.kind;
-    for (let i = 0; i < stored.length; i++) {
-      const value = stored[i] === undefined || stored[i] === null ? null : read(stored[i]);
-      if (this.plain) this._number(value);
-      else this._code(value);
-      this.filled++;
-    }
+  /** A column of values in any order. */
+  static sorted(fact, kind, values, codes) {
+    const order = values.map((_, code) => code).sort((a, b) => compared(values[a], values[b]));
+    const rank = new Int32Array(order.length);
+    order.forEach((code, place) => (rank[code] = place));
+    return new Column(fact, kind, { values: order.map((code) => values[code]), codes: placed(codes, rank, values.length) });
   }
 
-  _code(value) {
-    let code = this.places.get(value);
-    if (code === undefined) {
-      if (this.values.length >= MANY) return this._spill(value);
-      code = this.values.length;
-      this.places.set(value, code);
-      this.values.push(value);
-    }
-    this.codes[this.filled] = code;
-  }
-
-  _spill(value) {
-    if (!this.kind.number) throw new Refused(`${this.fact.name} has more than ${MANY.toLocaleString("en-US")} different values`);
-    this.plain = { numbers: new Float64Array(this.rows), missing: new Uint8Array(this.rows), some: false };
-    for (let i = 0; i < this.filled; i++) this._set(i, this.values[this.codes[i]]);
-    Object.assign(this, { codes: null, values: null, places: null });
-    this._number(value);
-  }
-
-  _number(value) {
-    this._set(this.filled, value);
-  }
-
-  _set(i, value) {
-    if (value === null) {
-      this.plain.missing[i] = 1;
-      this.plain.some = true;
-    } else this.plain.numbers[i] = Number(value);
-  }
-
-  /** Ends reading: codes are put in the order of the values. */
-  settle() {
-    if (this.filled !== this.rows) throw new Error(`${this.fact.name} has ${this.filled} of ${this.rows} values`);
-    if (this.plain) return this;
-    const { values, codes } = Column.sorted(this.fact, this.kind, this.values, this.codes);
-    return Object.assign(this, { values, codes: narrow(codes, values.length), places: null });
+  /** Some of the rows. */
+  taken(rows) {
+    return new Column(this.fact, this.kind, { values: this.values, codes: placed(rows, this.codes, this.values.length) });
   }
 
   /** How many different values there are; nothing where they are too many to tell. */
@@ -75,9 +94,14 @@ export class Column {
     return this.plain ? null : this.values.length;
   }
 
+  /** The labels of its values; missing ones are null. */
+  get labels() {
+    return (this._labels ??= this.values.map((value) => (value === null ? null : this.kind.label(value))));
+  }
+
   /** The numbers of all rows, and where they are missing. */
   get numbers() {
-    if (this.plain) return { numbers: this.plain.numbers, missing: this.plain.some ? this.plain.missing : null };
+    if (this.plain) return this.plain;
     const of = Float64Array.from(this.values, (value) => (value === null ? 0 : Number(value)));
     const gone = this.values.indexOf(null);
     const numbers = new Float64Array(this.rows);
@@ -94,7 +118,7 @@ export class Column {
     const out = new Uint8Array(this.rows);
     if (this.plain) {
       const { numbers, missing } = this.plain;
-      for (let i = 0; i < this.rows; i++) out[i] = Number(filter.meets(missing[i] ? null : numbers[i], this.kind));
+      for (let i = 0; i < this.rows; i++) out[i] = Number(filter.meets(missing?.[i] ? null : numbers[i], this.kind));
       return out;
     }
     const of = Uint8Array.from(this.values, (value) => Number(filter.meets(value, this.kind)));
@@ -102,38 +126,10 @@ export class Column {
     return out;
   }
 
-  /** A column of codes and their values, in order, that was not read. */
-  static of(fact, kind, values, codes) {
-    return Object.assign(Object.create(Column.prototype), { fact, kind, rows: codes.length, filled: codes.length, values, codes, plain: null });
-  }
-
-  /** The same of values in any order. */
-  static sorted(fact, kind, values, codes) {
-    const order = values.map((_, code) => code).sort((a, b) => compared(values[a], values[b]));
-    const rank = new Int32Array(order.length);
-    order.forEach((code, place) => (rank[code] = place));
-    return Column.of(
-      fact,
-      kind,
-      order.map((code) => values[code]),
-      Int32Array.from(codes, (code) => rank[code]),
-    );
-  }
-
-  /** Some of the rows. */
-  taken(rows) {
-    return Column.of(this.fact, this.kind, this.values, Int32Array.from(rows, (row) => this.codes[row]));
-  }
-
-  /** The labels of its values; missing ones are null. */
-  get labels() {
-    return (this._labels ??= this.values.map((value) => (value === null ? null : this.kind.label(value))));
-  }
-
   /** The codes of rows in the order of a domain; refused where the domain does not have a value. */
   encoded(domain) {
     const places = Int32Array.from(this.values, (value) => domain.place(value, this.kind));
     if (places.some((place) => place < 0)) throw new Refused(`${this.fact.name} has values that its domain does not have; the release was changed`);
-    return narrow(Int32Array.from(this.codes, (code) => places[code]), domain.codes);
+    return placed(this.codes, places, domain.codes);
   }
 }

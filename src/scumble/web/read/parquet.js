@@ -1,9 +1,11 @@
-/** Columns of Parquet files, page by page, by hyparquet: as they are stored, without dates or decimals being made of them. */
+/**
+ * Columns of Parquet files, by hyparquet. Values are made of what is stored by a function of ours: it is called once for each word of a dictionary, and only
+ * where a page has none for each row.
+ */
 
 import { getTreePath, parquetMetadataAsync, parquetSchema, readColumn } from "../vendor/hyparquet.js";
 
 const text = new TextDecoder();
-const PARSERS = { stringFromBytes: (bytes) => bytes && text.decode(bytes) };
 
 /** A Parquet file: how many rows it has, and its columns. */
 export class ParquetFile {
@@ -22,15 +24,8 @@ export class ParquetFile {
     return this.tree.children.map((child) => child.element.name);
   }
 
-  /** How the values of a column are stored: { type, scale, text }. */
-  stored(name) {
-    const { element } = this.tree.children.find((child) => child.element.name === name);
-    const said = element.converted_type === "UTF8" || element.logical_type?.type === "STRING";
-    return { type: element.type, said };
-  }
-
-  /** Hands the values of a column to `take`, some at a time, in the order of the rows. */
-  async column(name, take) {
+  /** Hands what `made` makes of the stored values of a column to `take`, some at a time, in the order of the rows; null where one is missing. */
+  async column(name, made, take) {
     for (const group of this.metadata.row_groups) {
       const chunk = group.columns.find((own) => own.meta_data.path_in_schema[0] === name);
       if (!chunk || chunk.meta_data.path_in_schema.length > 1) throw new Error(`column ${name} is none of plain values`);
@@ -41,17 +36,19 @@ export class ParquetFile {
       const { data } = readColumn(
         { view, offset: 0 },
         { groupStart: 0, selectStart: 0, selectEnd: rows, groupRows: rows },
-        this._decoder(name, codec, type),
+        this._decoder(name, codec, type, made),
       );
       for (const values of data) take(values);
     }
   }
 
-  _decoder(name, codec, type) {
+  /** hyparquet makes words of texts, and moments of numbers that are said to be some: both by functions that it is given. */
+  _decoder(name, codec, type, made) {
     const schemaPath = getTreePath(this.tree, [name]);
     const { element } = schemaPath[schemaPath.length - 1];
-    const plain = { ...element, converted_type: undefined, logical_type: undefined };
-    if (this.stored(name).said) plain.converted_type = "UTF8";
-    return { pathInSchema: [name], schemaPath, element: plain, type, codec, parsers: PARSERS, utf8: false };
+    const said = element.converted_type === "UTF8" || element.logical_type?.type === "STRING";
+    const parsers = { stringFromBytes: (bytes) => made(text.decode(bytes)), timestampFromMilliseconds: made };
+    const hooked = { ...element, logical_type: undefined, converted_type: said ? "UTF8" : "TIMESTAMP_MILLIS" };
+    return { pathInSchema: [name], schemaPath, element: hooked, type, codec, parsers, utf8: false };
   }
 }

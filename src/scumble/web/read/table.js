@@ -1,7 +1,7 @@
 /** The published table: columns are read when a question needs them, and kept. */
 
 import { Refused } from "../estimate/cells.js";
-import { Column } from "./column.js";
+import { readColumn } from "./column.js";
 
 export class Table {
   /** files: Parquet files, one below the other; facts: what the page says of each column; domains: those of perturbed columns. */
@@ -16,9 +16,9 @@ export class Table {
   }
 
   async _read(name) {
-    const column = new Column(this.facts.get(name), this.rows);
-    for (const file of this.files) await file.column(name, (stored) => column.take(stored));
-    return column.settle();
+    return readColumn(this.facts.get(name), this.rows, async (made, take) => {
+      for (const file of this.files) await file.column(name, made, take);
+    });
   }
 
   /** The values of a public column that differ, in order, and the code of each row's value. */
@@ -50,13 +50,17 @@ export class Table {
   strata(name, count) {
     const { values, codes } = this.columns.get(name);
     if (values.some((value) => !(value >= 0 && value < count))) throw new Refused("a row is in a sub-table that the manifest does not have");
-    return Int32Array.from(codes, (code) => values[code]);
+    const out = new Int32Array(codes.length);
+    for (let i = 0; i < out.length; i++) out[i] = values[codes[i]];
+    return out;
   }
 
   /** Whether numbers are above another. */
   above(name, limit) {
     const { numbers } = this.numbers(name);
-    return Uint8Array.from(numbers, (x) => Number(x > limit));
+    const out = new Uint8Array(numbers.length);
+    for (let i = 0; i < out.length; i++) out[i] = Number(numbers[i] > limit);
+    return out;
   }
 
   meeting(filter) {
