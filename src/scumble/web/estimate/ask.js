@@ -5,7 +5,7 @@ import { hull, rewritten } from "./rewrites.js";
 import { answerRows, taken } from "./rows.js";
 import { answerTuples } from "./tuples.js";
 
-/** The answer of a release to a question: { groups, estimate, level, notes, lines }. */
+/** The answer of a release to a question: { groups, estimate, level, notes, together }, the last where intervals hold all at once. */
 export function answerTo(question, release) {
   const asked = rewritten(question, release.columns);
   const forms = [asked.asked, ...asked.variants].map((variant) => formed(variant, release, question.level));
@@ -19,6 +19,7 @@ export function answerTo(question, release) {
       forms.map((form) => form.at(wider)),
     );
     lines.notes.push(rankingNote(lines.count, question.level, wider));
+    lines.together = true;
   }
   return { ...lines, level: question.level, notes: [...release.notes, ...lines.notes] };
 }

@@ -10,8 +10,8 @@ export class Release {
   /** manifest: without its files; facts: what else the page has been given (release/explore_facts.py). */
   constructor(manifest, facts) {
     Object.assign(this, { manifest, facts, form: manifest.form.kind, notes: facts.notes, together: manifest.form.joint ?? [] });
-    const columns = manifest.columns.map((column, i) => ({ ...column, ...facts.columns[i] }));
-    this.perturbed = columns.filter((column) => column.domain && !column.too_many);
+    const columns = manifest.columns.map((column, i) => ({ ...column, ...facts.columns[i], beyond: isBeyond(column, facts.columns[i]) }));
+    this.perturbed = columns.filter((column) => column.role === "sensitive" && !column.beyond);
     this.domains = new Map(this.perturbed.map((column) => [column.name, new Domain(column)]));
     this.columns = new Map(columns.map((column) => [column.name, { ...column, domain: this.domains.get(column.name) ?? null }]));
     this.counted = this.form === "tuples" ? new Counted(manifest, facts, this.columns) : null;
@@ -96,11 +96,20 @@ function recordsOf(column) {
   return column.channels ?? [column.channel];
 }
 
+/** Whether a column is more than this page can compute with: too many values, or a channel that it does not know. */
+function isBeyond(column, { too_many: tooMany }) {
+  if (column.role !== "sensitive") return false;
+  return Boolean(tooMany) || !recordsOf(column).every(({ kind, replace }) => kind === "cyclic" || (kind === undefined && REPLACED.includes(replace)));
+}
+
+const REPLACED = ["uniform", "published", "given"];
+
 /** A channel on some values of a domain as one on all of it: the others are never drawn, and do not occur. */
-function spread({ retain, members }, size) {
-  if (!members) return new Channel(retain, null, size);
+function spread({ retain, members, lots }, size) {
+  const all = lots?.reduce((a, b) => a + b, 0);
+  if (!members) return new Channel(retain, lots ? lots.map((lot) => lot / all) : null, size);
   const drawn = new Float64Array(size);
-  for (const member of members) drawn[member] = 1 / members.length;
+  members.forEach((member, i) => (drawn[member] = lots ? lots[i] / all : 1 / members.length));
   if (typeof retain === "number") return new Channel(retain, drawn, size);
   const kept = new Float64Array(size).fill(Math.max(...retain));
   members.forEach((member, i) => (kept[member] = retain[i]));

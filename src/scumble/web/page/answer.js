@@ -28,7 +28,7 @@ export function showAnswer(place, question, answer, context, ask) {
     moreLines(question, answer, context, ask),
     notes(answer),
     ways(question, answer, release),
-    numbers(question, answer, context, ask),
+    numbers(question, answer, context),
     elsewhere(question, release),
   );
   draw(drawn, question, answer, context);
@@ -69,15 +69,11 @@ function settings(question, ask) {
 function moreLines(question, answer, context, ask) {
   const [shape, count] = [shapeOf(question, context.release), answer.estimate.value.length];
   if (shape === "number" || shape === "crosstab" || count <= FIRST[shape] || context.all) return null;
-  const all = () => {
-    context.all = true;
-    ask(question);
-  };
   return el(
     "p",
     { class: "more" },
     `${many(FIRST[shape])} of ${many(count)} lines are drawn. `,
-    el("button", { type: "button", class: "quiet", text: "Draw all", onclick: all }),
+    el("button", { type: "button", class: "quiet", text: "Draw all", onclick: context.showAll }),
     shape === "bars" && question.order === "group" && el("button", { type: "button", class: "quiet", text: "Largest first, 20 of them", onclick: () => ask({ ...question, order: "most", top: 20 }) }),
   );
 }
@@ -106,7 +102,7 @@ function ways(question, answer, release) {
 }
 
 /** The numbers themselves. */
-function numbers(question, answer, context, ask) {
+function numbers(question, answer, context) {
   const { groups, texts, estimate } = answer;
   const count = estimate.value.length;
   const some = context.all ? count : Math.min(count, TABLE);
@@ -133,7 +129,7 @@ function numbers(question, answer, context, ask) {
         el("tbody", {}, Array.from({ length: some }, (_, i) => row(i))),
       ),
     ),
-    some < count && el("button", { type: "button", class: "quiet", text: `Show all ${many(count)} lines`, onclick: () => { context.all = true; ask(question); } }),
+    some < count && el("button", { type: "button", class: "quiet", text: `Show all ${many(count)} lines`, onclick: context.showAll }),
   );
 }
 

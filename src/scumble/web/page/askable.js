@@ -3,7 +3,7 @@
 const HIDDEN = ["stratum", "weight", "copies"];
 
 export function askableOf(release) {
-  const columns = [...release.columns.values()].filter((column) => column.kind && !column.too_many && !HIDDEN.includes(column.role));
+  const columns = [...release.columns.values()].filter((column) => column.kind && !column.beyond && !HIDDEN.includes(column.role));
   const { user, pattern } = release.counted?.transactions ?? {};
   const shown = columns.filter(({ name }) => name !== user && name !== pattern);
   return {

@@ -2,7 +2,7 @@
 
 import { drawing, fitted, label, rule, whisker, width } from "./drawing.js";
 import { svg } from "./dom.js";
-import { extent, linear, marks, markText } from "./scale.js";
+import { extent, linear, marks, markTexts } from "./scale.js";
 
 const ROW = 28;
 const STACKED = 46;
@@ -30,10 +30,10 @@ function axis(scale, lines, fromZero, room, high, colours) {
   const [low, end] = extent(lines, fromZero);
   const wanted = Math.max(2, Math.min(6, Math.floor((room[1] - room[0]) / 90)));
   const listed = marks(low, end, wanted);
-  const step = listed.length > 1 ? listed[1] - listed[0] : 1;
-  return listed.flatMap((value) => [
+  const texts = markTexts(listed);
+  return listed.flatMap((value, i) => [
     rule(scale(value), TOP - 6, scale(value), high, value === 0 ? colours.faint : colours.rule),
-    label(markText(value, step), scale(value), TOP - 12, { size: 11, colour: colours.faint, anchor: "middle" }),
+    label(texts[i], scale(value), TOP - 12, { size: 11, colour: colours.faint, anchor: "middle" }),
   ]);
 }
 

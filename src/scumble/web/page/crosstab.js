@@ -9,12 +9,13 @@ const LEAST = 0.06;
 export function crossed(lines) {
   const distinct = (place) => [...new Map(lines.map(({ names, keys }) => [keys[place], { key: keys[place], name: names[place] }])).values()];
   const cells = new Map(lines.map((line) => [line.keys.join(), line]));
-  const most = Math.max(0, ...lines.map(({ value }) => (Number.isFinite(value) ? Math.abs(value) : 0)));
+  const sizes = lines.map(({ value }) => Math.abs(value)).filter(Number.isFinite).sort((a, b) => a - b);
+  const most = sizes[Math.floor(0.95 * (sizes.length - 1))] ?? 0; // a few wild ones do not leave the others pale
   return {
     rows: distinct(0),
     columns: distinct(1),
     cell: (row, column) => cells.get([row.key, column.key].join()) ?? null,
-    share: (line) => (line && Number.isFinite(line.value) && most > 0 ? Math.abs(line.value) / most : 0),
+    share: (line) => (line && Number.isFinite(line.value) && most > 0 ? Math.min(1, Math.max(0, line.value) / most) : 0),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { drawing, label, rule, width } from "./drawing.js";
 import { svg } from "./dom.js";
-import { extent, linear, marks, markText } from "./scale.js";
+import { extent, linear, marks, markTexts } from "./scale.js";
 
 const HIGH = 340;
 const TOP = 16;
@@ -12,15 +12,15 @@ const BOTTOM = 44;
 export function line(lines, wide, colours, { fromZero, title, axisTitle }) {
   const [low, high] = extent(lines, fromZero);
   const listed = marks(low, high, 5);
-  const step = listed.length > 1 ? listed[1] - listed[0] : 1;
-  const left = Math.max(...listed.map((value) => width(markText(value, step), 12))) + 14;
+  const texts = markTexts(listed);
+  const left = Math.max(...texts.map((text) => width(text, 12))) + 14;
   const y = linear([low, high], [HIGH - BOTTOM, TOP]);
   const places = lines.map(({ at }) => at);
   const [first, last] = [Math.min(...places), Math.max(...places)];
   const x = linear(first === last ? [first - 1, last + 1] : [first, last], [left + 8, wide - 14]);
-  const grid = listed.flatMap((value) => [
+  const grid = listed.flatMap((value, i) => [
     rule(left, y(value), wide, y(value), value === 0 ? colours.faint : colours.rule),
-    label(markText(value, step), left - 6, y(value) + 4, { size: 12, colour: colours.faint, anchor: "end" }),
+    label(texts[i], left - 6, y(value) + 4, { size: 12, colour: colours.faint, anchor: "end" }),
   ]);
   const shown = lines.filter(({ value }) => Number.isFinite(value));
   const inside = (end, otherwise) => (Number.isFinite(end) ? y(end) : y(otherwise));

@@ -3,7 +3,7 @@
 import { showAbout } from "./about.js";
 import { showAnswer } from "./answer.js";
 import { askableOf, isOrdered } from "./askable.js";
-import { showControls } from "./controls.js";
+import { Controls } from "./controls.js";
 import { fetched, given, hosted, inlined, Missing, picked } from "./data.js";
 import { el, plain, put } from "./dom.js";
 import { Release } from "../estimate/release.js";
@@ -114,23 +114,31 @@ function run(asked) {
   const { release } = asked;
   const askable = askableOf(release);
   const context = { release, askable, drafts: new Set(), open: null, all: false, valuesOf: (name) => asked.valuesOf(name) };
-  let last = null;
   const ask = (question) => {
     const link = toLink(question);
     if (link === location.hash) show();
     else location.hash = link;
   };
+  for (const id of ["ask", "answer"]) place(id).hidden = false;
+  const controls = new Controls(place("question"), context, ask);
   const show = async () => {
     const linked = fromLink(location.hash, askable);
     const question = linked ?? usual(release, askable);
-    if (last !== location.hash && !context.asking) context.all = false;
-    last = location.hash;
-    for (const id of ["ask", "answer"]) place(id).hidden = false;
-    showControls(place("question"), question, context, ask);
-    const unknown = location.hash.length > 1 && !linked && location.hash !== "#answer";
-    await answer(question, context, ask, asked, unknown);
+    controls.show(question);
+    await answer(question, context, ask, asked, location.hash.length > 1 && !linked);
   };
-  addEventListener("hashchange", show);
+  context.showAll = () => {
+    context.all = true;
+    show();
+  };
+  addEventListener("hashchange", () => {
+    context.all = false;
+    show();
+  });
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault(); // what stands behind # is the question
+    place("answer").focus();
+  });
   let waiting = null;
   addEventListener("resize", () => {
     clearTimeout(waiting);
@@ -148,6 +156,7 @@ async function answer(question, context, ask, asked, unknown) {
     const answered = await asked.shown(question);
     if (turn !== context.turn) return; // another question was asked meanwhile
     showAnswer(shown, question, answered, context, ask);
+    asked.readAhead(context.askable.grouped);
     const count = answered.estimate.value.length;
     place("status").textContent = `${count} ${count === 1 ? "line" : "lines"}`;
     if (unknown) shown.prepend(el("p", { class: "warning", text: "The link to this page asks for something that this release cannot answer; here is another question." }));

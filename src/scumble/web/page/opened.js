@@ -9,6 +9,9 @@ import { Table } from "../read/table.js";
 import { texts } from "./figures.js";
 import { compiled, named, sqlOf } from "./question.js";
 
+/** Values up to which columns are read before they are asked for. */
+const MOST_AHEAD = 30_000_000;
+
 /** blobs: the bytes of each data file, by its path in the release. */
 export async function opened(manifest, facts, blobs) {
   const release = new Release(manifest, facts);
@@ -30,6 +33,18 @@ class Opened {
     const answer = this._answer(question);
     const groups = answer.groups.map((group) => ({ ...group, labels: group.labels ?? group.codes.map((code) => this.label(group.name, code)) }));
     return { ...answer, groups, texts: texts(answer.estimate, answer.level), sql: sqlOf(question, release) };
+  }
+
+  /** Reads columns while nobody asks, so that the next answer has them at hand; not where they would fill the memory. */
+  readAhead(names) {
+    const { table } = this.release;
+    if (this.ahead || this.release.counted || table.rows * names.length > MOST_AHEAD) return;
+    this.ahead = true;
+    const idle = globalThis.requestIdleCallback ?? ((task) => setTimeout(task, 200));
+    const next = ([first, ...others]) => {
+      if (first !== undefined) idle(() => table.load([first]).then(() => next(others), () => next(others)));
+    };
+    next(names);
   }
 
   _answer(question) {

@@ -11,17 +11,14 @@ export function marks(low, high, wanted = 5) {
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
 
-/** A mark as text: as short as it is clear. */
-export function markText(value, step) {
-  const magnitude = Math.abs(value);
-  if (magnitude >= 1e6) return `${trimmed(value / 1e6, step / 1e6)}m`;
-  if (magnitude >= 1e4) return `${trimmed(value / 1e3, step / 1e3)}k`;
-  return Number(trimmed(value, step)).toLocaleString("en-US", { maximumFractionDigits: 6 });
-}
-
-function trimmed(value, step) {
-  const digits = Math.max(0, Math.min(6, -Math.floor(Math.log10(Math.abs(step)) + 1e-9)));
-  return String(Number(value.toFixed(digits + (String(Number(step.toPrecision(2))).includes("25") ? 1 : 0))));
+/** Marks as texts, all in one unit. */
+export function markTexts(listed) {
+  const most = Math.max(...listed.map(Math.abs));
+  const [unit, sign] = most >= 2e9 ? [1e9, "bn"] : most >= 2e6 ? [1e6, "m"] : most >= 1e5 ? [1e3, "k"] : [1, ""];
+  return listed.map((value) => {
+    const text = Number((value / unit).toPrecision(10)).toLocaleString("en-US", { maximumFractionDigits: 8 });
+    return value === 0 ? "0" : text + sign;
+  });
 }
 
 /** The numbers that a drawing has to hold, with a little room; from zero on where that is asked for. */

@@ -45,12 +45,12 @@ export function nameOfFolder() {
 
 /** What was done to the table, in a sentence or two. */
 export function lead(release) {
-  const { perturbed, manifest, facts } = release;
+  const { perturbed, facts } = release;
   if (perturbed.length === 0) return facts.words;
   const names = perturbed.map(({ name }) => plain(name));
-  const which = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)} were` : `${names[0]} was`;
-  const rest = manifest.columns.some(({ role }) => role === "public") ? " The other columns are as they were, or coarser." : "";
-  return `To protect people, ${which} perturbed: ${became(perturbed)} So no single row can be taken at its word. Counts and averages can: they are corrected for it, and each comes with an interval.${rest}`;
+  const some = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} other columns`] : names;
+  const which = some.length > 1 ? `${some.slice(0, -1).join(", ")} and ${some.at(-1)} were` : `${some[0]} was`;
+  return `Before publication ${which} perturbed: ${became(perturbed)} A single row proves nothing. Counts and averages are corrected for it, and come with an interval.`;
 }
 
 /** How values were perturbed, with the shares of those that were kept. */
@@ -60,5 +60,5 @@ function became(perturbed) {
   const kept = records.flatMap(({ retain }) => retain);
   const [low, high] = [Math.min(...kept), Math.max(...kept)].map((share) => Number((100 * share).toPrecision(2)));
   const share = low === high ? `${low}%` : `${low}% to ${high}%`;
-  return `about ${share} of the values are true, the others were replaced at random, and nobody can tell which.`;
+  return `${share} of the values were kept, the others replaced at random, and nobody can tell which.`;
 }

@@ -47,7 +47,19 @@ async function readCodes(fact, kind, rows, each) {
       for (let i = 0; i < coded.length; i++) codes[filled++] = coded[i] ?? code(null);
     },
   );
-  return Column.sorted(fact, kind, values, whole(fact, codes, filled));
+  return Column.sorted(fact, kind, ...occurring(values, whole(fact, codes, filled)));
+}
+
+/** Values that some row has, and their codes: a dictionary may list others. */
+function occurring(values, codes) {
+  const used = new Uint8Array(values.length);
+  for (let i = 0; i < codes.length; i++) used[codes[i]] = 1;
+  if (used.every(Boolean)) return [values, codes];
+  const places = new Int32Array(values.length);
+  const kept = values.filter((_, code) => used[code]);
+  for (let code = 0, place = 0; code < values.length; code++) if (used[code]) places[code] = place++;
+  for (let i = 0; i < codes.length; i++) codes[i] = places[codes[i]];
+  return [kept, codes];
 }
 
 async function readNumbers(fact, kind, rows, each) {

@@ -6,13 +6,16 @@ import { readColumn } from "./column.js";
 export class Table {
   /** files: Parquet files, one below the other; facts: what the page says of each column; domains: those of perturbed columns. */
   constructor(files, facts, domains) {
-    Object.assign(this, { files, facts, domains, columns: new Map(), coded: new Map(), last: null });
+    Object.assign(this, { files, facts, domains, columns: new Map(), loading: new Map(), coded: new Map(), last: null });
     this.rows = files.reduce((sum, file) => sum + file.rows, 0);
   }
 
   /** Reads the columns of these names that were not read before. */
   async load(names) {
-    for (const name of names) if (!this.columns.has(name)) this.columns.set(name, await this._read(name));
+    for (const name of names) {
+      if (!this.loading.has(name)) this.loading.set(name, this._read(name));
+      this.columns.set(name, await this.loading.get(name));
+    }
   }
 
   async _read(name) {
