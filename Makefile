@@ -10,7 +10,7 @@ BENCH := .venv/.bench
 # modules that were compiled once are not compiled again by the next run, nor by each process that the tests start
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test check bounds fuzz bench neighbours faults notebooks clean
+.PHONY: demo quick test check bounds fuzz bench neighbours faults notebooks browser browser-tools hyparquet clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -47,6 +47,16 @@ faults: $(TEST)  ## publications killed at every call and at 1,000 random moment
 	PYTHONPATH=src:. $(BIN)/python -m faults
 	PYTHONPATH=src:. $(BIN)/python -m faults.collector --store sqlite
 	PYTHONPATH=src:. $(BIN)/python -m faults.collector --store postgres --tokens codes
+
+browser: $(TEST)  ## 500 random questions to the explore page in Chromium, and all other tests of pages
+	SCUMBLE_BROWSER=required SCUMBLE_QUESTIONS=500 $(BIN)/python -m pytest -n auto tests/web
+
+browser-tools:  ## what pages are tested with: Chromium from Debian, axe-core and esbuild from npm
+	@test -x /usr/bin/chromium || (apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation)
+	npm ci --prefix tests/web/node --ignore-scripts --no-audit --no-fund
+
+hyparquet: $(TEST) browser-tools  ## builds the vendored Parquet reader anew: it has to be the one that is here
+	$(BIN)/python tests/web/vendored.py
 
 notebooks: $(TEST)  ## run the tutorials and store what they show
 	$(BIN)/python docs/notebooks/run.py

@@ -70,6 +70,7 @@ def test_the_demonstration_goes_on_without_the_extra(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "no report was written: this needs altair" in done.stdout
     assert "pip install 'scumble[report]'" in done.stdout
+    assert "explore.html: the page" in done.stdout
     assert "Now try" in done.stdout
 
 

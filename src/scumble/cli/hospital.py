@@ -20,6 +20,7 @@ from scumble.core.errors import InputError
 from scumble.engines.duckdb.engine import exact
 from scumble.query.estimates import Estimates
 from scumble.release.release import Release
+from scumble.web.explore import NAME as PAGE
 
 # disease: how common, the age around which it is most so, how widely it spreads around it, women to men, median cost
 DISEASES: dict[str, tuple[float, float, float, float, float]] = {
@@ -170,6 +171,10 @@ def run(out: Path, rows: int) -> None:
     say(f"\n{sum(held)} of {len(held)} intervals hold the truth; of many, 19 of 20 do: one that misses is chance")
     singling_out(release)
     report(release, out)
+    say(
+        f"{out / 'patients.release' / PAGE}: the page on which anybody asks it by clicking; open it in a browser",
+        markup=False,
+    )
     command = "python -m scumble" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
     say(f"Now try: {command} show {out / 'patients.release'}", markup=False)
 
