@@ -160,3 +160,8 @@ export function pseudoInverse(a) {
   const turned = transposed(a);
   return multiplied(inverse(multiplied(turned, a)), turned);
 }
+
+/** A whole number with commas. */
+export function many(number) {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+}

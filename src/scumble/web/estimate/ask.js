@@ -1,11 +1,12 @@
 /** The road of a question: rules -> a form's answer -> what the rules do to it -> order, limit, notes (query/ask.py). */
 
+import { many } from "./arrays.js";
 import { joint } from "./joint.js";
 import { hull, rewritten } from "./rewrites.js";
 import { answerRows, taken } from "./rows.js";
 import { answerTuples } from "./tuples.js";
 
-/** The answer of a release to a question: { groups, estimate, level, notes, together }, the last where intervals hold all at once. */
+/** The answer of a release to a question: { groups, estimate, level, notes, together, partial }: the last two where intervals hold all at once, and where rows were left out. */
 export function answerTo(question, release) {
   const asked = rewritten(question, release.columns);
   const forms = [asked.asked, ...asked.variants].map((variant) => formed(variant, release, question.level));
@@ -47,6 +48,7 @@ function shownLines(question, asked, forms) {
     estimate: taken(whole, shown),
     shown,
     count: whole.value.length,
+    partial: form.partial ?? false,
     notes: [...asked.notes, ...form.notes(shown)],
   };
 }
@@ -68,9 +70,8 @@ function ordered(values, { order, limit }) {
 }
 
 function rankingNote(count, level, wider) {
-  const many = count.toLocaleString("en-US");
   return (
-    `lines were chosen by ORDER BY and LIMIT from ${many}, the luckiest first: the intervals of each column hold together ` +
+    `lines were chosen by ORDER BY and LIMIT from ${many(count)}, the luckiest first: the intervals of each column hold together ` +
     `with ${significant(100 * level, 6)}%, each with ${significant(100 * wider, 7)}%`
   );
 }

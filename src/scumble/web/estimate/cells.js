@@ -1,6 +1,6 @@
 /** What a scan of the published rows gave: sums by public group, published values of grouped columns, and cells of the others (query/cells.py). */
 
-import { filled, product } from "./arrays.js";
+import { filled, many, product } from "./arrays.js";
 
 export const MOST_ROWS = 2_000_000;
 const MOST_STATES = 20_000_000;
@@ -50,7 +50,7 @@ export class Cells {
     const size = this.groups * this.seen * this.states;
     if (size > MOST_STATES)
       throw new Refused(
-        `the table of states would have ${size.toLocaleString("en-US")} cells; ask about fewer columns or groups at once`,
+        `the table of states would have ${many(size)} cells; ask about fewer columns or groups at once`,
       );
     const data = new Float64Array(size);
     for (let i = 0; i < sums.length; i++)

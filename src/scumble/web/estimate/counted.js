@@ -2,7 +2,7 @@
 
 import { Column } from "../read/column.js";
 import { Domain } from "../read/domain.js";
-import { product } from "./arrays.js";
+import { many, product } from "./arrays.js";
 import { Refused } from "./cells.js";
 import { Counting } from "./counting.js";
 import { Keys } from "./scan.js";
@@ -107,7 +107,7 @@ function overDomain(counted, domains, facts) {
   const names = [...domains.keys()];
   const shape = names.map((name) => domains.get(name).size);
   const size = product(shape);
-  if (size > MOST_TUPLES) throw new Refused(`the domain has ${size.toLocaleString("en-US")} tuples, too many for a page`);
+  if (size > MOST_TUPLES) throw new Refused(`the domain has ${many(size)} tuples, too many for a page`);
   const counts = new Float64Array(size);
   const codes = names.map((name) => counted.columns.get(name).encoded(domains.get(name)));
   counted.counts.forEach((n, row) => (counts[codes.reduce((key, own, k) => key * shape[k] + own[row], 0)] = n));

@@ -6,7 +6,7 @@
  *     v0_n, v0_s, v0_q, v0_c   of a value: rows that have it, its sum, that of its squares and that of its cubes
  */
 
-import { product } from "./arrays.js";
+import { many, product } from "./arrays.js";
 import { Cells, MOST_ROWS, Refused } from "./cells.js";
 
 const DENSE = 1 << 22;
@@ -23,7 +23,7 @@ export function scanned(question, table) {
   const width = product(question.grouped.map((axis) => axis.domain.size));
   if (groups.count * Math.max(width, seen) > MOST_ROWS)
     throw new Refused(
-      `the answer would have ${(groups.count * Math.max(width, seen)).toLocaleString("en-US")} rows; group by less, or narrow it with a filter`,
+      `the answer would have ${many(groups.count * Math.max(width, seen))} rows; group by less, or narrow it with a filter`,
     );
   const lines = new Keys(table.rows, groups.keys, Math.max(groups.count, 1));
   for (const axis of [...question.grouped, ...question.others])

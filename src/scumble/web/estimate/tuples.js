@@ -1,10 +1,9 @@
 /** Questions to a release of counted tuples: which table answers, what is summed over its tuples, and what the answer is of (forms/tuples/totals.py). */
 
+import { many } from "./arrays.js";
 import { Refused } from "./cells.js";
 import { estimated } from "./tuple_estimate.js";
 import { Sums } from "./tuple_sums.js";
-
-const many = (number) => number.toLocaleString("en-US");
 
 /** The columns of a table that must have been read before a question is put to it: all of them, because tuples are told apart by all. */
 export function tablesFor(names, release) {
@@ -37,7 +36,7 @@ export function answerTuples(asked, release, level) {
       ...notesOf(release.counted, tables, counting),
       ...boundless(asked, values, known, release),
     ];
-    return { groups: lines.groups, estimates, level, notes: () => notes, at, limits: () => new Map() };
+    return { groups: lines.groups, estimates, level, notes: () => notes, at, limits: () => new Map(), partial: !known.every };
   };
   return at(level);
 }

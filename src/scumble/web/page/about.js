@@ -1,7 +1,8 @@
 /** What was published: columns, what is guaranteed, and what this page is and is not. */
 
+import { many } from "../estimate/arrays.js";
 import { el, plain, put } from "./dom.js";
-import { many, nameOfFolder } from "./words.js";
+import { nameOfFolder } from "./words.js";
 
 export function showAbout(place, foot, release) {
   const { manifest, columns } = release;
@@ -37,13 +38,12 @@ function columnTable(columns) {
   );
 }
 
-function guarantees({ guarantees: claimed, not_covered: open, randomness }) {
+function guarantees({ guarantees: claimed, not_covered: open }) {
   const conditions = [...new Set(claimed.flatMap((guarantee) => guarantee.conditions))];
   const list = (sentences) => el("ul", {}, sentences.map((sentence) => el("li", { text: plain(sentence) })));
   return el(
     "div",
     {},
-    !randomness.secure && el("p", { class: "warning", text: "INSECURE: the coins were drawn from a seed, for tests. Whoever guesses it undoes the perturbation." }),
     claimed.length ? list(claimed.map(({ statement }) => statement)) : el("p", { text: "Nothing: no bound holds, or none was asked for." }),
     conditions.length > 0 && el("details", {}, el("summary", { text: `under these conditions (${conditions.length})` }), list(conditions)),
     open.length > 0 && el("details", {}, el("summary", { text: `not covered (${open.length})` }), list(open)),

@@ -1,14 +1,15 @@
 /** The answer on the page: its title, how sure it is, the drawing, notes, the numbers, and ways out. */
 
+import { many } from "../estimate/arrays.js";
 import { copied } from "./clipboard.js";
 import { screenColours, PAPER } from "./drawing.js";
 import { el, named, plain, put } from "./dom.js";
 import { csvOf, pngOf, save, sheet } from "./export.js";
 import { FIRST, figureOf, imageOf, shapeOf } from "./figure.js";
-import { percent } from "./figures.js";
+import { percent } from "../estimate/estimates.js";
 import { LEVELS } from "./question.js";
 import { snippets } from "./snippets.js";
-import { conditionsOf, many, nameOfFolder, sureness, titleOf } from "./words.js";
+import { conditionsOf, nameOfFolder, sureness, titleOf } from "./words.js";
 
 const TABLE = 200;
 const TOPS = [5, 10, 20, 50];
@@ -22,8 +23,8 @@ export function showAnswer(place, question, answer, context, ask) {
     place,
     el("h2", { id: "answer-title", text: titleOf(question) }),
     question.where.length > 0 && el("p", { class: "where", text: `Only rows where ${conditionsOf(question.where).join(", and ")}.` }),
-    el("p", { class: "sure", text: sureness(answer) }),
-    settings(question, ask),
+    el("p", { class: "sure", text: sureness(answer, shapeOf(question, release)) }),
+    settings(question, answer, ask),
     drawn,
     moreLines(question, answer, context, ask),
     notes(answer),
@@ -41,7 +42,7 @@ function draw(drawn, question, answer, { release, all }) {
 }
 
 /** The order of lines, how many are shown, and the level. */
-function settings(question, ask) {
+function settings(question, answer, ask) {
   const choice = (id, text, value, listed, choose) =>
     el(
       "label",
@@ -54,14 +55,15 @@ function settings(question, ask) {
       ),
     );
   const orders = [["group", "as listed"], ["most", "largest first"], ["fewest", "smallest first"]];
-  const tops = [["", "all"], ...TOPS.map((n) => [n, `the first ${n}`])];
+  const listed = TOPS.includes(question.top) || question.top === null ? TOPS : [question.top, ...TOPS];
+  const tops = [["", "all"], ...listed.map((n) => [n, `the first ${n}`])];
   const levels = LEVELS.map((level) => [level, `${percent(level)}%`]);
   return el(
     "div",
     { class: "settings" },
     question.by.length === 1 && choice("order", "Order", question.order, orders, (order) => ask({ ...question, order, top: order === "group" ? null : question.top })),
     question.by.length === 1 && question.order !== "group" && choice("top", "Show", question.top ?? "", tops, (top) => ask({ ...question, top: top === "" ? null : Number(top) })),
-    choice("level", "Intervals of", question.level, levels, (level) => ask({ ...question, level: Number(level) })),
+    answer.estimate.method === "unbiased" && choice("level", "Intervals of", question.level, levels, (level) => ask({ ...question, level: Number(level) })),
   );
 }
 
@@ -88,7 +90,7 @@ function ways(question, answer, release) {
   const name = `${(nameOfFolder() ?? "release").replace(/\.release$/, "")}-${[question.measure, question.of, ...question.by].filter(Boolean).join("-")}`.replace(/[^\w.-]+/g, "_").slice(0, 80);
   const png = async () => {
     const inner = imageOf(question, answer, release, 860, PAPER);
-    const subtitle = [question.where.length ? `Only rows where ${conditionsOf(question.where).join(", and ")}.` : "", sureness(answer)].join(" ").trim();
+    const subtitle = [question.where.length ? `Only rows where ${conditionsOf(question.where).join(", and ")}.` : "", sureness(answer, shapeOf(question, release))].join(" ").trim();
     const source = `Source: ${nameOfFolder() ?? "a table"}, published with ${release.manifest.software}. ${many(release.manifest.rows)} rows.`;
     save(await pngOf(sheet(inner, { title: titleOf(question), subtitle, notes: answer.notes.map(plain), source })), `${name}.png`);
   };

@@ -55,16 +55,18 @@ function dot(own, x, y, [low, high], colours, many) {
   );
 }
 
-/** Names below the line, as many as have room. */
+/** Names below the line, as many as have room: round numbers, or every so many days. */
 function lowerAxis(lines, x, colours, wide, axisTitle) {
-  const widest = Math.max(...lines.map(({ name }) => width(name, 12))) + 12;
+  const widest = Math.max(...lines.map(({ name }) => width(name, 12))) + 16;
   const room = Math.max(1, Math.floor((wide - 60) / widest));
   const every = Math.max(1, Math.ceil(lines.length / room));
-  const named = lines
-    .filter((_, i) => i % every === 0)
-    .flatMap((own) => [
-      rule(x(own.at), HIGH - BOTTOM, x(own.at), HIGH - BOTTOM + 5, colours.faint),
-      label(own.name, x(own.at), HIGH - BOTTOM + 19, { size: 12, colour: colours.faint, anchor: "middle" }),
-    ]);
+  const places = lines.map(({ at }) => at);
+  const numbers = every > 1 && lines.every(({ name, at }) => Number(name) === at);
+  const round = numbers ? marks(Math.min(...places), Math.max(...places), room) : [];
+  const shown = numbers ? round.map((at, i) => ({ at, name: markTexts(round)[i] })) : lines.filter((_, i) => i % every === 0);
+  const named = shown.flatMap(({ at, name }) => [
+    rule(x(at), HIGH - BOTTOM, x(at), HIGH - BOTTOM + 5, colours.faint),
+    label(name, x(at), HIGH - BOTTOM + 19, { size: 12, colour: colours.faint, anchor: "middle" }),
+  ]);
   return [...named, label(axisTitle, wide - 4, HIGH - 6, { size: 12, weight: 600, colour: colours.faint, anchor: "end" })];
 }

@@ -1,5 +1,6 @@
 /** The page: opens the release, and from then on shows the question that stands in the address. */
 
+import { many } from "../estimate/arrays.js";
 import { showAbout } from "./about.js";
 import { showAnswer } from "./answer.js";
 import { askableOf, isOrdered } from "./askable.js";
@@ -11,7 +12,7 @@ import { fromLink, toLink } from "./link.js";
 import { opened } from "./opened.js";
 import { firstQuestion } from "./question.js";
 import { snippets } from "./snippets.js";
-import { lead, many, nameOfFolder } from "./words.js";
+import { lead, nameOfFolder } from "./words.js";
 
 const place = (id) => document.getElementById(id);
 
@@ -42,6 +43,8 @@ function introduce(release) {
     document.title = `${plain(name)}: a table published with scumble`;
   }
   place("lead").textContent = lead(release);
+  if (!manifest.randomness.secure)
+    place("facts").after(el("p", { class: "warning", text: "INSECURE: the coins were drawn from a seed, for tests. Whoever guesses it undoes the perturbation." }));
   const shown = manifest.columns.filter(({ role }) => !["stratum", "weight", "copies"].includes(role));
   place("facts").textContent = `${many(manifest.rows)} rows, ${shown.length} columns`;
 }

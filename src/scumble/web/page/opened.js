@@ -6,7 +6,7 @@ import { Refused } from "../estimate/cells.js";
 import { Release } from "../estimate/release.js";
 import { ParquetFile } from "../read/parquet.js";
 import { Table } from "../read/table.js";
-import { texts } from "./figures.js";
+import { texts } from "../estimate/estimates.js";
 import { compiled, named, sqlOf } from "./question.js";
 
 /** Values up to which columns are read before they are asked for. */

@@ -1,9 +1,7 @@
 /** Sentences of the page. */
 
+import { percent } from "../estimate/estimates.js";
 import { plain } from "./dom.js";
-import { percent } from "./figures.js";
-
-export const many = (number) => number.toLocaleString("en-US");
 
 /** What is shown: "Number of rows by disease and sex". */
 export function titleOf(question) {
@@ -11,11 +9,24 @@ export function titleOf(question) {
   return question.by.length ? `${what} by ${question.by.map(plain).join(" and ")}` : what;
 }
 
-/** How sure an answer is, in a sentence. */
-export function sureness({ estimate, level, together }) {
+/** How sure an answer is, and how to read its drawing. */
+export function sureness(answer, shape) {
+  const read = {
+    bars: "The dot is the estimate, the line through it the interval.",
+    number: "The dot is the estimate, the line through it the interval.",
+    line: "The band runs between the ends of the intervals.",
+    crosstab: "Below each estimate stands its interval.",
+  };
+  const said = sureOf(answer);
+  return answer.estimate.method === "exact" ? said : `${said} ${read[shape]}`;
+}
+
+function sureOf({ estimate, level, together, partial }) {
   if (estimate.method === "exact") return "Exact: computed from public columns alone.";
   if (estimate.method === "steps") return "Public numbers that were published in steps: the table's own answer surely lies within the bounds.";
   if (estimate.method === "published") return "Exact for what was published. With the rows that were left out, the answer surely lies within the bounds.";
+  if (partial)
+    return `Estimates for what was published; rare combinations were left out. In ${percent(level)} of 100 publications the interval holds their number.`;
   if (together)
     return `Estimates. The intervals hold the table's own numbers all together, for all lines that were ranked, in ${percent(level)} of 100 publications.`;
   return `Estimates. In ${percent(level)} of 100 publications the interval holds the table's own number.`;
@@ -46,7 +57,7 @@ export function nameOfFolder() {
 /** What was done to the table, in a sentence or two. */
 export function lead(release) {
   const { perturbed, facts } = release;
-  if (perturbed.length === 0) return facts.words;
+  if (perturbed.length === 0) return facts.asked ? `${facts.words} Answers come with an interval, and say what may be missing.` : facts.words;
   const names = perturbed.map(({ name }) => plain(name));
   const some = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} other columns`] : names;
   const which = some.length > 1 ? `${some.slice(0, -1).join(", ")} and ${some.at(-1)} were` : `${some[0]} was`;

@@ -1,5 +1,6 @@
 /** A column in memory: small codes and a list of the values that they stand for, or numbers where too many of them differ. */
 
+import { many } from "../estimate/arrays.js";
 import { Refused } from "../estimate/cells.js";
 import { compared, kindOf } from "./kinds.js";
 
@@ -23,7 +24,7 @@ export async function readColumn(fact, rows, each) {
     return await readCodes(fact, kind, rows, each);
   } catch (error) {
     if (!(error instanceof TooMany)) throw error;
-    if (!kind.number) throw new Refused(`${fact.name} has more than ${MANY.toLocaleString("en-US")} different values`);
+    if (!kind.number) throw new Refused(`${fact.name} has more than ${many(MANY)} different values`);
     return readNumbers(fact, kind, rows, each);
   }
 }
