@@ -5,7 +5,7 @@ import { el, plain, put } from "./dom.js";
 import { nameOfFolder } from "./words.js";
 
 export function showAbout(place, foot, release) {
-  const { manifest, columns } = release;
+  const { manifest, columns, facts } = release;
   put(
     place,
     el("h2", { text: "What was published" }),
@@ -13,7 +13,7 @@ export function showAbout(place, foot, release) {
     el("h2", { text: "What is guaranteed" }),
     guarantees(manifest),
     el("h2", { text: "About this page" }),
-    paragraphs(manifest),
+    paragraphs(manifest, facts.asked),
   );
   put(foot, `${manifest.software} · mechanism ${manifest.mechanism} · ${many(manifest.rows)} rows. This page loads nothing and sends nothing.`);
 }
@@ -50,13 +50,15 @@ function guarantees({ guarantees: claimed, not_covered: open }) {
   );
 }
 
-function paragraphs({ rows }) {
+function paragraphs({ rows }, asked) {
   const folder = nameOfFolder() ?? "NAME.release";
   return el(
     "div",
     {},
-    el("p", { text: `It reads the ${many(rows)} published rows in your browser and computes the answers there, with the same digits as the command scumble query. What it says of guarantees is what the manifest claims; that the release is what it claims to be is checked by` }),
+    asked && el("p", { text: `It reads the ${many(rows)} published rows in your browser and computes the answers there, with the same digits as the command scumble query.` }),
+    el("p", { text: "What it says of guarantees is what the manifest claims; that the release is what it claims to be is checked by" }),
     el("pre", { tabindex: 0, "aria-label": "the command that verifies" }, el("code", { text: `scumble verify ${folder}` })),
-    el("p", { text: "More questions than can be clicked (shares, quantiles, regressions, several conditions joined by OR) are answered by scumble query, in SQL. README.md beside this page says how to compute with the table by hand." }),
+    asked && el("p", { text: "More questions than can be clicked (shares, quantiles, regressions, several conditions joined by OR) are answered by scumble query, in SQL." }),
+    el("p", { text: "README.md beside this page says how to compute with the table by hand." }),
   );
 }
