@@ -251,7 +251,7 @@ def test_releases_without_codes_are_read_and_their_prose_is_not(made: Publish) -
         assert failed(old), "codes are left out of a manifest of version 2 by whoever rewrote it"
         old.manifest._written = FileVersion(version=1, digest=manifest.digest)
         old = Release(old.path, old.manifest)
-        assert failed(old) == {}, name
+        assert failed(old).keys() == {"version"}, name
         assert "Lorem" not in str(old)
         assert [g.kind for g in old.terms.guarantees] == [g.kind for g in manifest.guarantees]
         (changed, *_), columns = records, manifest.guarantees[0].columns
