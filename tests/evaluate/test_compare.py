@@ -55,14 +55,14 @@ def setter_of(subject: SpecifiedTable) -> Setter:
 
 @pytest.mark.parametrize("level", [0.45, 0.6, 0.8])
 def test_what_is_called_equal_has_the_posterior_that_was_asked_for(one: SpecifiedTable, level: float) -> None:
-    """All posteriors within the level, and those that can reach it do: within 1% (swapping has a term in 1/n)."""
+    """All posteriors within the level, and those that can reach it do: within 1% (swapping has a term in 1/n; a bound on gamma may bind first)."""
     setter = setter_of(one)
     for name in filter(levels_of().__contains__, known()):
         if name == "frapp" or (name == "anatomy" and level < 0.5):
             continue
         found = setter.at(name, level).beliefs.posterior
         assert found <= level * (1 + 1e-9), name
-        if name not in ("anatomy", "fine_grain", "perturbed_generalization"):
+        if name not in ("anatomy", "fine_grain", "perturbed_generalization", "shaped, gamma = 5"):
             assert found > 0.99 * level, name
 
 
