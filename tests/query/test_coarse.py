@@ -109,6 +109,19 @@ def test_what_falls_inside_is_said_with_what_would_be_right(where: str, release:
 
 
 @pytest.mark.parametrize(
+    "where",
+    ["age {} 1e400", "age {} -1e400", "age {} 1e300", "age {} 18446744073709551616", "cost {} 1e400", "born {} '9999-12-31'", "born {} '0001-01-01'", "seen {} '9999-12-31 23:59:59'"],
+)  # fmt: skip
+@pytest.mark.parametrize("sign", [">", "<=", "="])
+def test_what_lies_where_there_are_no_steps_is_answered(where: str, sign: str, release: scumble.Release) -> None:
+    """Infinite numbers, and days after which no calendar has one: all rows lie below, or above."""
+    all_rows, asked = release.manifest.rows, where.format(sign)
+    below = "-1e400" in where or "0001" in where
+    matching = {">": below, "<=": not below, "=": False}[sign]
+    assert release.query(f"SELECT COUNT(*) AS n FROM release WHERE {asked}")["n"].value == all_rows * matching
+
+
+@pytest.mark.parametrize(
     ("where", "instead"), [("age > 40", "age >= 50"), ("born < '1990-03-15'", "born < '1990-04-01'")]
 )
 def test_what_would_be_right_is(where: str, instead: str, release: scumble.Release, fine: scumble.Release) -> None:

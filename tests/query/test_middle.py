@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from naming import plan_openly, publish_openly
+from sqlglot import parse_one
 
 import scumble
 from scumble.evaluate import Workload, advise, measure
+from scumble.query.middle import monotone
 from scumble.spec.spec import Spec
 
 HOW: dict[str, Any] = {"sensitive": "disease", "domains": {"disease": ["a", "b", "c"]}, "retain": 0.5, "seed": 3}
@@ -194,3 +196,8 @@ def test_numbers_that_were_put_together_are_taken_in_the_middle_too(bins: int | 
     (n,) = release.query("SELECT COUNT(*) AS n FROM release").estimates
     assert n.exact
     assert n.value[0] == 6000
+
+
+@pytest.mark.parametrize("sql", ["x / 0", "x * 1 / 0", "2 * (x / -0.0)"])
+def test_what_is_divided_by_nothing_is_no_line(sql: str) -> None:
+    assert monotone(parse_one(sql)) is None

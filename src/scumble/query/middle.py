@@ -92,8 +92,12 @@ def monotone(value: exp.Expression | None) -> exp.Column | None:
         return None
     left, right = inner.this, inner.expression
     if _constant(right):
-        return monotone(left)
+        return None if isinstance(inner, exp.Div) and _zero(right) else monotone(left)
     return monotone(right) if _constant(left) and not isinstance(inner, exp.Div) else None
+
+
+def _zero(constant: exp.Expression) -> bool:
+    return not any(float(literal.this) for literal in constant.find_all(exp.Literal))
 
 
 def _constant(side: exp.Expression) -> bool:

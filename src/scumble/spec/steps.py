@@ -20,6 +20,9 @@ from scumble.spec.spec import Coarsen
 MOST_LISTED = 8
 """Groups, and members of a group, that are listed by name."""
 
+FARTHEST = 2.0**53
+"""The number beyond which neighbouring whole numbers are one."""
+
 DAY = dt.timedelta(days=1)
 EXAMPLE = dt.date(2020, 5, 20)
 
@@ -43,12 +46,15 @@ class Steps:
         return self.type.startswith("date" if self.dated else ("int", "uint"))
 
     def value(self, constant: Any) -> Any:
-        """A constant of a question as a value of the column; None where it cannot be one."""
+        """A constant of a question as a value of the column; None where it cannot be one, or lies where there are no steps."""
         try:
             if not self.dated:
-                return float(constant)
+                value = float(constant)
+                return value if abs(value) <= FARTHEST else None
             moment = constant if isinstance(constant, dt.date) else dt.datetime.fromisoformat(str(constant))
         except ValueError:
+            return None
+        if not dt.MINYEAR < moment.year < dt.MAXYEAR:
             return None
         moment = moment.replace(tzinfo=None) if isinstance(moment, dt.datetime) else _moment(moment)
         return moment.date() if self.whole and moment == _moment(moment.date()) else moment
