@@ -198,6 +198,17 @@ def test_a_published_number_of_each_row_counts_nobody() -> None:
     assert release.manifest.persons.how == "unanswered"
 
 
+@pytest.mark.parametrize(("name", "more"), [("who", {"coarsen": {"who": {"prefix": 2}}}), ("zip", {"public": "zip"})])
+def test_what_is_coarsened_and_where_people_live_counts_nobody(name: str, more: dict[str, Any]) -> None:
+    """Nobody puts the rows of a person together by values that are not published, or that neighbours share."""
+    ids = [f"P{i:04d}" if name == "who" else str(10000 + i) for i in np.repeat(np.arange(400), 3)]
+    table = pa.table({name: ids, "d": np.random.default_rng(3).choice(DOMAIN, 1200)})
+    with pytest.warns(UserWarning, match="rows a person were NOT counted"):
+        release = scumble.publish(table, **{**ILL, "gamma": 1000}, **more)
+    assert release.manifest.persons is not None
+    assert release.manifest.persons.how == "unanswered"
+
+
 def test_a_published_name_of_few_places_counts_nobody() -> None:
     table = pa.table({"hospital_name": ["north", "south"] * 600, "d": np.random.default_rng(3).choice(DOMAIN, 1200)})
     with pytest.warns(UserWarning, match="rows a person were NOT counted"):

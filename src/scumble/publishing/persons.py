@@ -28,7 +28,7 @@ from scumble.release.persons import PersonsRecord, to_persons
 from scumble.sources.source import Source
 from scumble.spec.looks import look
 from scumble.spec.looks.seen import Seen, first_look
-from scumble.spec.spec import ONE_ROW_EACH, Spec
+from scumble.spec.spec import ONE_ROW_EACH, ColumnSpec, Spec
 
 WAYS = (
     "Ways out: rows_per_person = 1 (one row of each, drawn by coins) or another number; a stronger target; "
@@ -126,7 +126,7 @@ def persons_of(table: Source, spec: Spec, entropy: Entropy, occurrence: str | No
 def _unnamed(table: Source, spec: Spec, entropy: Entropy) -> Persons:
     """Whose rows they are where nobody says it. By a published column that tells people apart anybody puts their rows together: it is counted by."""
     like = _like_persons(table, spec)
-    public = [seen.name for seen in like if spec.columns[seen.name].role == "public" and seen.share > SHARE]
+    public = [seen.name for seen in like if _told_apart(seen, spec.columns[seen.name])]
     counted = tallies(_streamed(table, public), public) if public else {}
     column = max(public, key=lambda name: counted[name].most, default=None)
     if column is None or counted[column].most == 1:
@@ -156,6 +156,12 @@ SEVERAL, SHARE = 100, 0.1
 def _repeats(seen: Seen) -> bool:
     """Whether texts repeat as those of people with a few rows each do, whatever else they look like; numbers that do may be measured."""
     return is_text(seen.kind) and len(seen.values) >= SEVERAL and seen.share > SHARE
+
+
+def _told_apart(seen: Seen, column: ColumnSpec) -> bool:
+    """Whether a column is published as it is and may tell people apart. One that is coarsened is not; and post codes repeat whoever lives there."""
+    as_it_is = column.role == "public" and column.coarsen is None
+    return as_it_is and seen.share > SHARE and look(seen).kind != "trace"
 
 
 def _of_users(table: Source, spec: Spec, user: str) -> Persons:
