@@ -40,6 +40,10 @@ HOW: dict[str, dict[str, Any]] = {
     "anatomy": {**ILL, "mechanism": "anatomy", "settings": {"l": 2}},
     "columnized": {"mechanism": "columnized", "epsilon": 2, "drop": ["age", "area"],
                    "settings": {"k": 5, "delta": 0.01, "schema": [["town"], ["disease"]]}},
+    "full": {"mechanism": "noisy_counts", "epsilon": 1, "drop": ["age", "area"], "sensitive": ["disease", "town"],
+             "domains": {"disease": DISEASES, "town": ["a", "b", "c"]}, "settings": {"matrix": "full"}},
+    "ages": {"mechanism": "noisy_counts", "epsilon": 1, "drop": ["area", "town"], "sensitive": ["disease", "age"],
+             "domains": {"disease": DISEASES, "age": {"low": 0, "high": 100, "step": 20}}, "settings": {"k": 5, "delta": 0.01}},
 }  # fmt: skip
 ROWS = 6000
 
@@ -191,6 +195,44 @@ def test_a_table_that_the_form_does_not_name_is_found(copied: Callable[[str], Pa
     folder = copied("columnized")
     with_care(folder, lambda document: document["form"]["schema"]["tables"].pop())
     assert "listed files" in failed(folder)
+
+
+def domains_of(document: Document) -> Document:
+    """Those that the form declares."""
+    form = document["form"]
+    held: Document = form.get("domains") or form.get("declared") or form["counting"]["domains"]
+    return held
+
+
+@pytest.mark.parametrize("name", ["full", "alpha_beta"])
+@pytest.mark.parametrize("instead", [[], ["x"], [""]])
+def test_a_domain_that_published_values_are_not_of_is_found(
+    name: str, instead: list[str], copied: Callable[[str], Path]
+) -> None:
+    """Of a smaller one more is promised and estimated than there is."""
+    folder = copied(name)
+    published = scumble.open(folder).table().column("town")[0].as_py()
+
+    def change(document: Document) -> None:
+        town = domains_of(document)["town"]
+        town["values"] = [value for value in town["values"] if value != published] + instead
+
+    with_care(folder, change)
+    assert "'town' that is not of its domain" in failed(folder)["values"]
+
+
+def test_a_declared_range_that_published_numbers_are_not_of_is_found(copied: Callable[[str], Path]) -> None:
+    folder = copied("ages")
+    with_care(folder, lambda document: domains_of(document)["age"].update(high="40"))
+    assert "values" in failed(folder)
+
+
+@pytest.mark.parametrize("name", ["full", "alpha_beta", "ages"])
+def test_a_declared_domain_is_not_taken_from_the_data(name: str, copied: Callable[[str], Path]) -> None:
+    folder = copied(name)
+    rewritten(folder, lambda document: next(iter(domains_of(document).values())).update(from_data=True))
+    with pytest.raises(ReleaseError, match="that a domain was declared, and that it was taken from the data"):
+        scumble.open(folder)
 
 
 def test_a_folder_of_signatures_is_no_stray(copied: Callable[[str], Path]) -> None:

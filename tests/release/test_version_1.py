@@ -44,6 +44,7 @@ LATER_CHECKS = (
     "listed files",
     "files",
     "tables",
+    "values",
     "order",
 )
 LATER_ATTACKS = ("seeded coins", "claims")

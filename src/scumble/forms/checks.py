@@ -1,10 +1,13 @@
-"""What the files of every form are held to: their columns."""
+"""What the files of every form are held to: their columns; and of declared domains, that published values are of them."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scumble.forms.files import schema_of
+import pyarrow.compute as pc
+
+from scumble.forms.files import arrays_of, schema_of
 from scumble.forms.form import Check
 
 if TYPE_CHECKING:
@@ -15,6 +18,19 @@ def columns_check(folder: Path, manifest: "Manifest") -> Check:
     """Each file has the columns of its table, with the types of the manifest."""
     problem = columns_problem(lambda path: folder / path, manifest)
     return "columns", not problem, problem or f"{len(manifest.columns)} columns with the types of the manifest"
+
+
+def values_checks(folder: Path, manifest: "Manifest") -> list[Check]:
+    """Every published value is one that was declared, where the form has domains: what is promised and estimated goes by their sizes."""
+    kinds = {column.name: column.type for column in manifest.columns if column.coarsened is None}
+    known = {n: record.domain(kinds[n]) for n, record in manifest.form.declared_domains.items() if n in kinds}
+    for names, files in manifest.form.layout([column.name for column in manifest.columns], manifest.data):
+        for name, path in product((n for n in names if n in known), files):
+            if not all(
+                pc.all(known[name].holds(values), min_count=0).as_py() for values in arrays_of(folder / path, name)
+            ):
+                return [("values", False, f"{path} has a value of {name!r} that is not of its domain in the manifest")]
+    return [("values", True, f"those of {len(known)} columns are of their domains")] if known else []
 
 
 def columns_problem(at: Callable[[str], Path], manifest: "Manifest") -> str:

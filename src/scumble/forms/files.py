@@ -1,6 +1,6 @@
 """The files of a release, read: what is no Parquet file, or a broken one, is a changed release."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,3 +25,10 @@ def table_of(paths: Sequence[Path], columns: list[str] | None = None) -> pa.Tabl
     """The rows of files, below each other."""
     with readable():
         return pa.concat_tables([pq.read_table(path, columns=columns) for path in paths])
+
+
+def arrays_of(path: Path, column: str) -> Iterator[pa.Array]:
+    """The values of one column of a file, some at a time."""
+    with readable(path.name), pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(columns=[column]):
+            yield batch.column(0)

@@ -120,6 +120,10 @@ def _demand_domains(manifest: "Manifest", kinds: dict[str, str]) -> None:
     every = manifest.form.all_declared
     if every is not None and set(every) != set(kinds):
         raise ReleaseError(f"the manifest does not have a domain of each of its columns; {AGAIN}")
+    if any(record.from_data for record in manifest.form.declared_domains.values()):
+        raise ReleaseError(
+            f"the manifest says that a domain was declared, and that it was taken from the data; {AGAIN}"
+        )
     for name, record in {**own, **manifest.form.declared_domains}.items():
         if name not in kinds:
             raise ReleaseError(f"the manifest has a domain of {name!r}, which is not among its columns; {AGAIN}")

@@ -1,10 +1,10 @@
-"""What a set of tuples can be held to: its columns, and that it is a set."""
+"""What a set of tuples can be held to: its columns, their values, and that it is a set."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scumble.engines.duckdb.counting import most_count
-from scumble.forms.checks import columns_check
+from scumble.forms.checks import columns_check, values_checks
 from scumble.forms.form import Check
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def checks(folder: Path, manifest: "Manifest") -> list[Check]:
     """Name, outcome and detail of each check."""
-    return [columns_check(folder, manifest), _different(folder, manifest)]
+    return [columns_check(folder, manifest), *values_checks(folder, manifest), _different(folder, manifest)]
 
 
 def _different(folder: Path, manifest: "Manifest") -> Check:

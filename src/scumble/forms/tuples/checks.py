@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scumble.engines.duckdb.counting import least_count
-from scumble.forms.checks import columns_check
+from scumble.forms.checks import columns_check, values_checks
 from scumble.forms.form import Check
 from scumble.forms.tuples.record import TuplesRecord
 
@@ -20,7 +20,7 @@ def checks(folder: Path, manifest: "Manifest") -> list[Check]:
     record = manifest.form
     assert isinstance(record, TuplesRecord)
     tables = record.layout([column.name for column in manifest.columns], manifest.data)
-    results = [columns_check(folder, manifest)]
+    results = [columns_check(folder, manifest), *values_checks(folder, manifest)]
     return results if record.k is None else [*results, _crowds(folder, tables, record.k, record.transactions)]
 
 
