@@ -24,6 +24,7 @@ from scumble.collect.events import tell
 from scumble.collect.issuing import Issuer
 from scumble.collect.limits import Rates, read_body
 from scumble.collect.metrics import Times
+from scumble.collect.pages import Pages
 from scumble.collect.refusals import RETRY_AFTER, Refusal
 from scumble.collect.settings import ServerSettings
 from scumble.collect.store import Arrival, Outcome
@@ -84,6 +85,7 @@ class Collector:
         self._asking = asyncio.Semaphore(MOST_QUESTIONS)
         self.admission = Admission(survey, _verifier(survey))
         self._issuer = None if settings.issuer is None else Issuer(survey, settings.issuer, settings.store)
+        self._pages = Pages(settings.messages)
         self.refused: Counter[str] = Counter()
         self.repeated = 0
         self.times = Times()
@@ -96,6 +98,7 @@ class Collector:
             Route("/health", self.get_health, methods=["GET"]),
             Route("/query", self.get_query, methods=["GET"]),
             *([Route("/tokens", self.post_tokens, methods=["POST"])] if self._issuer else []),
+            *self._pages.routes(),
         ]
         return Starlette(routes=routes, lifespan=self._lifespan, exception_handlers={404: _nothing, 405: _nothing})
 

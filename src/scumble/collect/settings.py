@@ -31,6 +31,8 @@ class ServerSettings:
     reader_token: str = ""
     issuer: Path | None = None
     """The private key of blind tokens, where this server gives them out."""
+    messages: tuple[Path, ...] = ()
+    """Message files of the pages, for languages that these do not have."""
 
 
 def token_in(path: Path) -> str:

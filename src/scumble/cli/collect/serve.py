@@ -37,6 +37,10 @@ def command(
         Path | None,
         typer.Option(help="The file with the token of who may see live answers; made where there is none."),
     ] = None,
+    messages: Annotated[
+        list[Path] | None,
+        typer.Option(help="A message file of the pages for another language, such as it.json; may be repeated."),
+    ] = None,
 ) -> None:
     """Serve a survey: take messages, and acknowledge each when it is on the disk."""
     from scumble.collect.reading import open_survey
@@ -67,5 +71,6 @@ def command(
         admin_token="" if admin_token is None else token_in(admin_token),
         issuer=issuer_key,
         reader_token="" if reader_token is None else token_in(reader_token),
+        messages=tuple(messages or ()),
     )
     serve(opened, settings)
