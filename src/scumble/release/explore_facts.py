@@ -59,10 +59,7 @@ def document_of(manifest: Manifest) -> dict[str, Any]:
 
 def _notes(manifest: Manifest) -> list[str]:
     """What belongs to every answer."""
-    persons = manifest.persons
-    if persons is None or persons.how != "capped":
-        return []
-    return [f"this is the answer for {persons.answers_for}"]
+    return [f"this is the answer for {rows}" for rows in manifest.answers_for]
 
 
 def _column(column: ColumnRecord, recoding: Recoding) -> dict[str, Any]:
