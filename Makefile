@@ -10,7 +10,7 @@ BENCH := .venv/.bench
 # modules that were compiled once are not compiled again by the next run, nor by each process that the tests start
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test check bounds fuzz bench neighbours faults notebooks browser browser-tools hyparquet clean
+.PHONY: demo quick test check bounds fuzz bench neighbours faults notebooks browser browser-tools r-package r-tools hyparquet clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -54,6 +54,16 @@ browser: $(TEST)  ## 500 random questions to the explore page in Chromium, and a
 browser-tools:  ## what pages are tested with: Chromium from Debian, axe-core and esbuild from npm
 	@test -x /usr/bin/chromium || (apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation)
 	npm ci --prefix tests/web/node --ignore-scripts --no-audit --no-fund
+
+r-tools:  ## R from Debian, with V8; where another Node keeps Debian's library away, that is unpacked into .venv/r
+	@command -v Rscript >/dev/null || (apt-get update && apt-get install -y --no-install-recommends r-base-core)
+	apt-get install -y --no-install-recommends r-cran-jsonlite r-cran-digest r-cran-rcpp libc-ares2 libcurl4
+	@Rscript -e 'library(V8)' >/dev/null 2>&1 || apt-get install -y --no-install-recommends r-cran-v8 || \
+	  (mkdir -p .venv/r && cd .venv/r && apt-get download r-cran-v8 r-cran-curl libnode108 && for package in *.deb; do dpkg -x $$package . ; done)
+
+r-package: $(TEST)  ## puts the estimator into the R package in r/
+	mkdir -p r/inst
+	$(BIN)/python -c 'from scumble.web.bundle import script; print(script("embedded.js"), end="")' > r/inst/scumble.js
 
 hyparquet: $(TEST) browser-tools  ## builds the vendored Parquet reader anew: it has to be the one that is here
 	$(BIN)/python tests/web/vendored.py

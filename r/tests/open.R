@@ -1,0 +1,10 @@
+# What can be looked at without a release: wrong use is refused by a sentence.
+library(scumble)
+refused <- function(code) tryCatch({ force(code); "" }, error = conditionMessage)
+stopifnot(grepl("has no manifest.json", refused(open_release(tempdir()))))
+stopifnot(grepl("the first argument is a release", refused(ask(1))))
+stopifnot(inherits(between(1, 2), "scumble_between"))
+stopifnot(identical(scumble:::labels_of(c(1e5, 0.5, NA)), c("100000", "0.5", NA)))
+stopifnot(identical(scumble:::labels_of(c(TRUE, NA)), c("true", NA)))
+stopifnot(identical(scumble:::labels_of(factor("F")), "F"))
+stopifnot(identical(scumble:::labels_of(as.Date("2024-02-29")), "2024-02-29"))
