@@ -1,30 +1,11 @@
-"""Chromium for the tests of a survey's pages: one for a module, ended with it. Every wait of a page has a limit."""
+"""Visits to a survey's pages: what they ask of the network, and what stays in the browser. Every wait has a limit."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 LIMIT = 90_000
 """Milliseconds for what takes one second on a machine that does nothing else."""
-
-
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """The browser, or the reason why there is none."""
-    if not CHROMIUM.exists():
-        pytest.skip("Debian's chromium is not installed")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS, timeout=LIMIT)
-        try:
-            yield browser
-        finally:
-            browser.close()
 
 
 class Visit:

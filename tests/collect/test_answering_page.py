@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collect.browsing import chromium, visit
+from browser import violations
+from collect.browsing import visit
 from collect.servers import Server, call, running
 from collect.surveys import COLUMNS, KEY, survey
 from collect.vectors import FILE
@@ -29,12 +30,6 @@ pytestmark = pytest.mark.slow
 
 OPEN = survey(live={"batch": 10, "readers": "public"})
 HERE = Path(__file__).parent
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +59,9 @@ def stored(address: str) -> list[tuple[int, ...]]:
         store.disconnect()
 
 
-def test_what_is_shown_is_what_is_sent_and_stored_once(browser: Any, server: Server) -> None:
+def test_what_is_shown_is_what_is_sent_and_stored_once(chromium: Any, server: Server) -> None:
     before = len(stored(server.store))
-    with visit(browser, server.url) as visiting:
+    with visit(chromium, server.url) as visiting:
         page = visiting.page
         shown = answer(page)
         assert visiting.posted == []
@@ -90,11 +85,11 @@ def test_what_is_shown_is_what_is_sent_and_stored_once(browser: Any, server: Ser
         assert answer(page)["id"] != shown["id"]
 
 
-def test_the_same_answer_has_the_same_coin_and_another_person_has_another(browser: Any, server: Server) -> None:
+def test_the_same_answer_has_the_same_coin_and_another_person_has_another(chromium: Any, server: Server) -> None:
     """Of 11 numbers looked at twice none differs; two persons agree on all of them in fewer than 1 of 1e6 runs."""
     sent = []
     for _ in range(2):
-        with visit(browser, server.url) as visiting:
+        with visit(chromium, server.url) as visiting:
             codes = []
             for days in [*map(str, range(11)), *map(str, range(11))]:
                 codes.append(answer(visiting.page, "none", days)["codes"][2])
@@ -104,8 +99,8 @@ def test_the_same_answer_has_the_same_coin_and_another_person_has_another(browse
     assert sent[0] != sent[1]
 
 
-def test_who_answers_wrongly_is_told_and_nothing_is_sent(browser: Any, server: Server) -> None:
-    with visit(browser, server.url) as visiting:
+def test_who_answers_wrongly_is_told_and_nothing_is_sent(chromium: Any, server: Server) -> None:
+    with visit(chromium, server.url) as visiting:
         page = visiting.page
         page.get_by_role("button", name="Look at what will be sent").click()
         assert page.get_by_role("alert").text_content() == "Please answer: Your sex"
@@ -119,9 +114,9 @@ def test_who_answers_wrongly_is_told_and_nothing_is_sent(browser: Any, server: S
         assert visiting.posted == []
 
 
-def test_an_answer_waits_for_a_server_that_is_gone(browser: Any, tmp_path: Path) -> None:
+def test_an_answer_waits_for_a_server_that_is_gone(chromium: Any, tmp_path: Path) -> None:
     with running(OPEN, tmp_path, str(tmp_path / "s.db")) as server:
-        with visit(browser, server.url) as visiting:
+        with visit(chromium, server.url) as visiting:
             page = visiting.page
             shown = answer(page)
             server.kill()
@@ -133,7 +128,7 @@ def test_an_answer_waits_for_a_server_that_is_gone(browser: Any, tmp_path: Path)
 
 
 @pytest.mark.parametrize("tokens", ["codes", "blind"])
-def test_a_code_is_good_for_one_answer(browser: Any, tmp_path: Path, tokens: str) -> None:
+def test_a_code_is_good_for_one_answer(chromium: Any, tmp_path: Path, tokens: str) -> None:
     flags: list[str] = []
     issuer = None
     if tokens == "blind":
@@ -152,7 +147,7 @@ def test_a_code_is_good_for_one_answer(browser: Any, tmp_path: Path, tokens: str
     store.disconnect()
     with running(asked, tmp_path, str(tmp_path / "s.db"), *flags) as server:
         for expected in ("Your answer is stored", "The server did not take it"):
-            with visit(browser, server.url) as visiting:
+            with visit(chromium, server.url) as visiting:
                 visiting.page.get_by_label("Your code").fill(code.lower())
                 answer(visiting.page)
                 visiting.page.get_by_role("button", name="Send").click()
@@ -173,13 +168,13 @@ def open_tally(address: str) -> Mapping[str, int]:
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 
-def test_what_a_survey_says_is_text(browser: Any, tmp_path: Path) -> None:
+def test_what_a_survey_says_is_text(chromium: Any, tmp_path: Path) -> None:
     """HTML in every word of a survey is shown, letter by letter, and runs nowhere."""
     columns = {
         "a": {"role": "sensitive", "ask": HOSTILE, "help": HOSTILE, "values": [HOSTILE, "b"], "labels": {"b": HOSTILE}}
     }
     asked = survey(title=HOSTILE, purpose=HOSTILE, collector=HOSTILE, contact=HOSTILE, columns=columns)
-    with running(asked, tmp_path, str(tmp_path / "s.db")) as server, visit(browser, server.url) as visiting:
+    with running(asked, tmp_path, str(tmp_path / "s.db")) as server, visit(chromium, server.url) as visiting:
         page = visiting.page
         page.wait_for_selector("form")
         page.locator("input[type=radio]").first.check()
@@ -195,7 +190,7 @@ def fulfil(body: str, route: Any) -> None:
     route.fulfill(body=body, content_type="application/json")
 
 
-def test_a_survey_that_promises_too_much_is_not_asked(browser: Any, server: Server) -> None:
+def test_a_survey_that_promises_too_much_is_not_asked(chromium: Any, server: Server) -> None:
     text = OPEN.text()
     forged = re.sub(r"factor of at most [0-9.]*[0-9]", "factor of at most 2", text)
     assert forged != text
@@ -207,7 +202,7 @@ def test_a_survey_that_promises_too_much_is_not_asked(browser: Any, server: Serv
         (text[:-40], "The survey cannot be used"),
         ("{}", "this is no survey"),
     ):
-        with visit(browser, "about:blank") as visiting:
+        with visit(chromium, "about:blank") as visiting:
             visiting.page.route("**/survey", partial(fulfil, body))
             visiting.page.goto(server.url)
             visiting.page.wait_for_selector("[role=alert]")
@@ -215,7 +210,7 @@ def test_a_survey_that_promises_too_much_is_not_asked(browser: Any, server: Serv
             assert visiting.page.locator("form").count() == 0
 
 
-def test_the_browser_comes_to_every_vector(browser: Any, server: Server) -> None:
+def test_the_browser_comes_to_every_vector(chromium: Any, server: Server) -> None:
     source = (HERE / "page" / "vectors.mjs").read_text().replace("export async", "async")
     script = f"""async ([vectors, english]) => {{
         const modules = {{}};
@@ -223,24 +218,24 @@ def test_the_browser_comes_to_every_vector(browser: Any, server: Server) -> None
         {source}
         return failures(modules, vectors, english);
     }}"""
-    with visit(browser, server.url) as visiting:
+    with visit(chromium, server.url) as visiting:
         assert visiting.page.evaluate(script, [json.loads(FILE.read_text()), messages()]) == []
 
 
-def test_estimates_show_in_batches(browser: Any, tmp_path: Path) -> None:
+def test_estimates_show_in_batches(chromium: Any, tmp_path: Path) -> None:
     with running(OPEN, tmp_path, str(tmp_path / "s.db")) as server:
-        with visit(browser, f"{server.url}/live") as visiting:
+        with visit(chromium, f"{server.url}/live") as visiting:
             visiting.page.wait_for_selector("text=Fewer than 10 answers have come in")
         lines = [scumble.perturb({"sex": "F", "illness": "flu", "days": 3}, OPEN) for _ in range(12)]
         assert call(f"{server.url}/answers", b"\n".join(lines))[0] == 200
-        with visit(browser, f"{server.url}/live", locale="de") as visiting:
+        with visit(chromium, f"{server.url}/live", locale="de") as visiting:
             visiting.page.wait_for_selector("text=12 Antworten sind darin gezählt")
             assert visiting.page.locator("table").count() == 3
             assert visiting.page.locator("tbody tr").count() >= 3
 
 
-def test_languages_are_chosen_and_remembered(browser: Any, server: Server) -> None:
-    with visit(browser, server.url, locale="fr-CH") as visiting:
+def test_languages_are_chosen_and_remembered(chromium: Any, server: Server) -> None:
+    with visit(chromium, server.url, locale="fr-CH") as visiting:
         page = visiting.page
         page.wait_for_selector("text=Ce qui vous est promis")
         assert page.evaluate("document.documentElement.lang") == "fr"
@@ -294,3 +289,35 @@ def test_a_message_file_that_is_none_is_refused(tmp_path: Path, name: str, text:
 def test_a_message_file_of_the_operator_is_one_more_language(tmp_path: Path) -> None:
     (tmp_path / "it.json").write_text('{"language": "Italiano"}')
     assert "Italiano" in json.loads(Pages([tmp_path / "it.json"])._files["languages"]).values()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nobody_is_left_out(chromium: Any, axe: str, server: Server, scheme: str) -> None:
+    """Every screen by axe, levels A and AA of WCAG."""
+    with visit(chromium, server.url, color_scheme=scheme, bypass_csp=True) as visiting:
+        page = visiting.page
+        page.wait_for_selector("form")
+        page.get_by_role("button", name="Look at what will be sent").click()
+        assert violations(page, axe) == []
+        answer(page)
+        page.locator("summary").click()
+        assert violations(page, axe) == []
+        page.get_by_role("button", name="Send").click()
+        page.wait_for_selector("h2:has-text('stored')")
+        assert violations(page, axe) == []
+
+
+def test_a_keyboard_is_enough_on_the_narrowest_screen(chromium: Any, server: Server) -> None:
+    with visit(chromium, server.url) as visiting:
+        page, keys = visiting.page, visiting.page.keyboard
+        page.set_viewport_size({"width": 320, "height": 600})
+        page.wait_for_selector("form")
+        for key in ("Tab", "Space", "Tab", "ArrowDown", "Tab", "3", "Enter"):
+            keys.press(key)
+        page.wait_for_selector(".picture")
+        assert page.evaluate("document.activeElement.id") == "review", "a screen reader is led to what is new"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        page.get_by_role("button", name="Send").focus()
+        keys.press("Enter")
+        page.wait_for_selector("h2:has-text('stored')")
+        assert len(visiting.posted) == 1
