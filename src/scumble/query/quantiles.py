@@ -20,6 +20,9 @@ from scumble.query.stratum import Stratum
 from scumble.query.terms import ONE, Tensor
 from scumble.query.totals import Total, Totals
 
+BLOCK = 1 << 22
+"""Numbers of a table that are weighed at once."""
+
 ROUNDING = 1e-6
 """A share of the rows that is the arithmetic's."""
 
@@ -40,22 +43,25 @@ def quantile(total: Total, totals: Totals, cells: Cells, z: float) -> Estimate:
     estimates = []
     for line in range(totals.lines[1].shape[1]):
         base = there * (own == line) * totals.truth
-        tables = base[..., None] * ((values[..., None] <= points) - q)
-        estimates.append(
-            _crossings(tables, base[..., None], list(strata(totals, cells)), points, q, z, interpolated(function))
-        )
+        parts = list(strata(totals, cells))
+        estimates.append(_crossings(values, base, parts, points, q, z, interpolated(function)))
     value, low, high = (np.stack([estimate[i] for estimate in estimates], axis=1).reshape(-1) for i in range(3))
     se = np.where(high > low, (high - low) / (2 * z), 0.0)
     return Estimate(total.aggregate.name, value, se, low, high, "exact" if totals.question.exact else "unbiased")
 
 
 def _crossings(
-    tables: Tensor, base: Tensor, parts: list[Stratum], points: Tensor, q: float, z: float, between: bool
+    values: Tensor, base: Tensor, parts: list[Stratum], points: Tensor, q: float, z: float, between: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Value, low and high for each public group."""
-    moments = [_moments(part, tables) for part in parts]
-    score, variance = (np.sum([m[i] for m in moments], axis=0) for i in (0, 1))
-    rows = np.sum([over(part, weigh(part, base), "n") for part in parts], axis=0)
+    some = max(1, BLOCK // max(base.size, 1))
+    blocks = []
+    for at in range(0, len(points), some):
+        tables = base[..., None] * ((values[..., None] <= points[at : at + some]) - q)
+        moments = [_moments(part, tables) for part in parts]
+        blocks.append([np.sum([m[i] for m in moments], axis=0) for i in (0, 1)])
+    score, variance = (np.concatenate([block[i] for block in blocks], axis=1) for i in (0, 1))
+    rows = np.sum([over(part, weigh(part, base[..., None]), "n") for part in parts], axis=0)
     reach = z * np.sqrt(np.maximum(variance, 0)) + ROUNDING * np.maximum(rows, 1)
     low = points[np.argmax(score >= -reach, axis=1)]
     surely = np.logical_and.accumulate((score > reach)[:, ::-1], axis=1)[:, ::-1]

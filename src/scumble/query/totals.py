@@ -44,6 +44,9 @@ MOST_CELLS = 20_000_000
 MOST_POINTS = 1000
 """Values among which a quantile is looked for, at most."""
 
+MOST_WORK = 1 << 25
+"""Values of a column times those among which a quantile is looked for, at most: of very many numbers fewer are tried."""
+
 
 @dataclass(frozen=True)
 class Total:
@@ -126,9 +129,14 @@ def _reader(readers: Mapping[str, Reader], aggregate: Aggregate) -> Reader:
 def in_steps(values: Tensor) -> Tensor:
     """Numbers as the largest of their step, where there are more than a quantile is looked for among."""
     different = np.unique(values[~np.isnan(values)])
-    if len(different) <= MOST_POINTS:
+    most = min(MOST_POINTS, MOST_WORK // max(values.size, 1))
+    if len(different) <= most:
         return values
-    ends = different[np.linspace(0, len(different) - 1, MOST_POINTS).astype(np.intp)]
+    if most < 100:
+        raise QueryError(
+            f"a quantile of {values.size:,} numbers takes too long; ask for COUNT(*) of ranges, or give the column a wider step"
+        )
+    ends = different[np.linspace(0, len(different) - 1, most).astype(np.intp)]
     return np.where(np.isnan(values), values, ends[np.minimum(np.searchsorted(ends, values), len(ends) - 1)])
 
 
