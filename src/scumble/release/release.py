@@ -151,8 +151,9 @@ class Release(Shown):
         return self.path.name.removesuffix(".release") or TABLE
 
     def _types(self, columns: Sequence[str]) -> dict[str, pa.DataType]:
-        """What the columns that a question may name hold; where sets of values are published, the values of these."""
-        listed = {column.of or column.name: column.type for column in self.manifest.columns}
+        """What the columns that a question may name hold; where sets of values or codes are published, the values of these."""
+        coded = {c.name: c.domain.type for c in self.manifest.columns if c.domain is not None and c.domain.type}
+        listed = {c.of or c.name: coded.get(c.name, c.type) for c in self.manifest.columns}
         listed |= {part.name: part.type for column in self.manifest.columns for part in column.parts or ()}
         named = {name: re.sub(r"^list<\w+: (.*)>$", r"\1", kind) for name, kind in listed.items()}
         return {name: named_type(named[name]) for name in columns if name in named}
