@@ -35,6 +35,9 @@ DOMAINS: dict[str, list[Any]] = {
     "smoker": [False, True],
 }
 SENSITIVE = (["disease"], ["disease", "smoker"], list(DOMAINS))
+AGES = {"low": 20, "high": 59}
+OF_NUMBERS = (["age"], ["age", "disease"])
+"""Sensitive columns of the table with numbers, for mechanisms that are for these."""
 LEVEL = 0.5
 """The posterior that a mechanism is set to which promises one."""
 FACTORS: dict[str, float] = {"design": 1.2}
@@ -54,6 +57,12 @@ def people(rows: int = ROWS) -> pa.Table:
             "smoker": draw.random(rows) < 0.4,
         }
     )
+
+
+def aged() -> pa.Table:
+    """The same people with a column of numbers."""
+    ages = np.random.default_rng(5).integers(AGES["low"], AGES["high"] + 1, ROWS)
+    return people().append_column("age", pa.array(ages))
 
 
 def distinct() -> pa.Table:
@@ -101,7 +110,7 @@ def published(table: Path, spec: Spec, out: Path, seed: int | None = None) -> Re
 
 def examples(name: str, folder: Path) -> Iterator[tuple[Path, Spec]]:
     """All that a mechanism is tried on."""
-    for rows, sensitive in product((people, distinct), SENSITIVE):
+    for rows, sensitive in [*product((people, distinct), SENSITIVE), *((aged, columns) for columns in OF_NUMBERS)]:
         table = folder / f"{rows.__name__}.parquet"
         if not table.exists():
             pq.write_table(rows(), table)
@@ -114,7 +123,12 @@ def examples(name: str, folder: Path) -> Iterator[tuple[Path, Spec]]:
 def columns(sensitive: list[str]) -> dict[str, ColumnSpec]:
     """The sensitive columns with their domains, and all others public."""
     kept = {name: ColumnSpec(role="public") for name in DOMAINS}
-    return kept | {name: ColumnSpec(role="sensitive", values=DOMAINS[name]) for name in sensitive}
+    listed = {name: ColumnSpec(role="sensitive", values=DOMAINS[name]) for name in sensitive if name in DOMAINS}
+    return (
+        kept
+        | listed
+        | {name: ColumnSpec.model_validate({"role": "sensitive", **AGES}) for name in sensitive if name not in DOMAINS}
+    )
 
 
 def targets(name: str, plain: Spec) -> Iterator[tuple[Target, dict[str, Any]]]:

@@ -198,13 +198,17 @@ def _assignment(text: str, option: str, example: str) -> tuple[str, str]:
     return name.strip(), value
 
 
+END = r"(-?[\d.]+?|\d{4}-\d\d-\d\d)"
+GRID = re.compile(rf"\s*{END}\.\.{END}(?::([\d.]+))?\s*(,?)\s*")
+"""Numbers or days from one to another, by a step; a comma after them, as after any list, is for a missing value."""
+
+
 def _domains(given: list[str] | None) -> dict[str, Any]:
     domains: dict[str, Any] = {}
     for text in given or ():
         name, value = _assignment(text, "--domain", "disease=flu,cold or age=0..120")
-        grid = re.fullmatch(r"\s*(-?[\d.]+?)\.\.(-?[\d.]+?)(?::([\d.]+))?\s*", value)
-        if grid:
-            domains[name] = {"low": grid[1], "high": grid[2], "step": grid[3] or "1"}
+        if grid := GRID.fullmatch(value):
+            domains[name] = {"low": grid[1], "high": grid[2], "step": grid[3] or "1", "missing": bool(grid[4])}
         else:
             domains[name] = [_value(part.strip()) for part in value.split(",")]
     return domains

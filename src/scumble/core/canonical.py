@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from scumble.core.arrow_types import is_number
 from scumble.core.domain import Domain, Grid
+from scumble.core.scale import Scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,10 @@ def canonical(domain: Domain) -> Canonical:
         return Canonical(
             _progression(_exact(domain.low), _exact(domain.step), domain.size), np.arange(domain.size, dtype=np.intp)
         )
+    if isinstance(domain, Scale):
+        inner = _progression(_exact(domain.grid.low), _exact(domain.grid.step), domain.grid.size)
+        kind = f"{'days ' * domain.days}{inner}{' or missing' * domain.missing}"
+        return Canonical(kind, np.arange(domain.size, dtype=np.intp))
     if is_number(domain.type) and not domain.values.null_count:
         return _of_numbers(_numbers(domain.values))
     texts = _texts(domain.values)

@@ -41,6 +41,16 @@ class Pair:
     """The probability that any other value is."""
 
 
+@dataclass(frozen=True)
+class CodeSection:
+    """Codes from `start` to before `stop`, of which a row has one with probability `share`."""
+
+    start: int
+    stop: int
+    share: float
+    words: str
+
+
 def _ones(size: int, some: slice) -> Vector:
     """The columns of an identity."""
     unit = np.zeros((size, some.stop - some.start))
@@ -153,6 +163,11 @@ class BaseChannel(Shown, ABC):
     @abstractmethod
     def places(self, cells: Places, count: int) -> Places:
         """The cell of each code, where values are put into cells: codes are together that no weight of these cells tells apart."""
+
+    @property
+    def sections(self) -> "list[CodeSection]":
+        """Codes of which each row has one with the same probability, whatever its value; and what they stand for."""
+        return [CodeSection(0, self.codes, 1.0, "")]
 
     @property
     def recoded(self) -> bool:

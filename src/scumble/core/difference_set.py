@@ -20,7 +20,7 @@ from hashlib import sha256
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.errors import InternalError, ParameterError
+from scumble.core.errors import ParameterError
 
 MOST_CODES = 1 << 23
 """Codes of a design, at most."""
@@ -36,6 +36,8 @@ class DifferenceSet:
     offsets: Places
     order: int = 0
     dimension: int = 0
+    recurrence: tuple[int, ...] = ()
+    """c_0 to c_(t-1) of the sequence whose zeros it is, where it was made so."""
 
     @property
     def repeats(self) -> int:
@@ -70,14 +72,24 @@ def singer(order: int, dimension: int) -> DifferenceSet:
     >>> singer(2, 3).offsets.tolist()
     [0, 1, 3]
     """
-    codes, inside, _ = sizes(order, dimension)
+    codes = sizes(order, dimension)[0]
     if dimension < 3 or codes > MOST_CODES:
         raise ParameterError(f"a design has 3 coordinates or more and at most {MOST_CODES:,} codes, not {codes:,}")
     field = Field(order)
-    step = next(c for c in _recurrences(field, dimension) if _reaches_all(field, c, codes))
-    made = DifferenceSet(codes, np.flatnonzero(_sequence(field, step, codes) == 0), order, dimension)
-    if len(made.offsets) != inside:
-        raise InternalError(f"the field of {order}^{dimension} elements gave {len(made.offsets)} points, not {inside}")
+    return of_recurrence(order, next(c for c in _recurrences(field, dimension) if _reaches_all(field, c, codes)))
+
+
+def of_recurrence(order: int, step: tuple[int, ...]) -> DifferenceSet:
+    """The places i < K of the zeros of s_(i+t) = sum_j c_j s_(i+j), begun with 0, ..., 0, 1; refused where they are no difference set.
+
+    >>> of_recurrence(2, (1, 1, 0)).offsets.tolist()
+    [0, 1, 3]
+    """
+    codes, inside, _ = sizes(order, len(step))
+    zeros = np.flatnonzero(_sequence(Field(order), step, codes) == 0)
+    made = DifferenceSet(codes, zeros, order, len(step), tuple(step))
+    if len(zeros) != inside:
+        raise ParameterError(f"a set of {codes:,} codes has {inside:,} places, and these zeros are {len(zeros):,}")
     demand_difference_set(made)
     return made
 

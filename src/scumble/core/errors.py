@@ -54,9 +54,8 @@ class NotOnGrid(SchemaError):  # noqa: N818  what the numbers are
         counts = [f"{self.missing:,} missing values"] * (self.missing > 0)
         counts += [f"{self.infinite:,} values that are NaN or infinite"] * (self.infinite > 0)
         sentence = " and ".join(counts)
-        return (
-            f"column {self.column!r} has {sentence}; a grid has no place for them: leave out these rows, or fill them"
-        )
+        way_out = "declare a missing value to be one more (missing = true), " if not self.infinite else ""
+        return f"column {self.column!r} has {sentence}; a grid has no place for them: {way_out}leave out these rows, or fill them"
 
 
 class UndecidedColumns(SchemaError):  # noqa: N818  what they are

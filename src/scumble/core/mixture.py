@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble.core.channel_base import BaseChannel, Flags, Pair, Places, Vector
+from scumble.core.channel_base import BaseChannel, CodeSection, Flags, Pair, Places, Vector
 from scumble.core.channel_cells import CellChannel
 from scumble.core.display import Card, Grid, Note
 from scumble.core.display import Part as Shown
@@ -58,6 +58,11 @@ class Mixture(BaseChannel):
     def amplification(self) -> float:
         """gamma."""
         return self.gamma
+
+    @property
+    def sections(self) -> list[CodeSection]:
+        """The parts."""
+        return [CodeSection(codes.start, codes.stop, share, part.words) for part, share, codes, _ in self._each()]
 
     @property
     def alike(self) -> bool:

@@ -52,7 +52,7 @@ def _reconstructed(release: Release, truth: Truth, name: str) -> DistributionErr
         total_variation(p, q),
         hellinger(p, q),
         kullback_leibler(p, q),
-        earth_movers(p, q, domain.numbers) if isinstance(domain, Grid) else math.nan,
+        earth_movers(p, q, domain.numbers) if isinstance(domain, Grid) else math.nan,  # a missing value is nowhere
         float(np.mean(np.abs(estimate[seen] - true[seen]) / true[seen])),
     )
 

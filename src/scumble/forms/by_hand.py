@@ -1,9 +1,11 @@
 """How to compute with a release by hand, in words and statements that the READMEs of several forms share."""
 
 import shlex
+from datetime import date
 from typing import TYPE_CHECKING
 
-from scumble.core.domain import Domain, Grid
+from scumble.core.domain import Domain
+from scumble.core.scale import points_of
 from scumble.engines.sql import named
 from scumble.forms.markdown import indented
 
@@ -56,9 +58,11 @@ def double(number: float) -> str:
 def condition_on(name: str, domain: Domain) -> tuple[str, float]:
     """A condition on the column for an example, and the share of the domain that satisfies it."""
     column = named(name)
-    if isinstance(domain, Grid):
-        middle = domain.size // 2
-        return f"{column} < {float(domain.numbers[middle])!r}", middle / domain.size
+    if (found := points_of(domain)) is not None:
+        middle = found[0] // 2
+        point = domain.values[middle].as_py()
+        literal = f"DATE '{point}'" if isinstance(point, date) else repr(float(point))
+        return f"{column} < {literal}", middle / domain.size
     value = next(v for v in domain.values.to_pylist() if v is not None)
     literal = (
         "'" + str(value).replace("'", "''") + "'" if not isinstance(value, bool | int | float) else str(value).lower()

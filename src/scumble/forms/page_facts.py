@@ -9,6 +9,7 @@ import pyarrow as pa
 from scumble.core.arrow_types import is_number, is_text, named_type
 from scumble.core.domain import Domain, Grid
 from scumble.core.errors import SchemaError
+from scumble.core.scale import Scale
 
 SAFE = 2**53 - 1
 """The largest whole number that a page can count with."""
@@ -54,7 +55,7 @@ def domain_facts(domain: Domain) -> dict[str, Any]:
         facts["numeric"] = True
     if isinstance(domain, Grid):
         facts["grid"] = _points(domain)
-    if domain.size > MOST_VALUES or facts.get("grid", True) is None:
+    if domain.size > MOST_VALUES or facts.get("grid", True) is None or isinstance(domain, Scale):
         facts["too_many"] = True
     return facts
 

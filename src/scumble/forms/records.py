@@ -11,6 +11,7 @@ from pydantic import Field
 from scumble.core.arrow_types import named_type
 from scumble.core.domain import Categories, Domain, Grid
 from scumble.core.errors import SchemaError
+from scumble.core.scale import Scale, grid_of, scale
 from scumble.spec.spec import Model
 
 MANY = 1_000_000
@@ -80,12 +81,14 @@ class DomainRecord(Model):
     """The Arrow type of its values, where the column has codes and so a type of its own."""
     on_grid: Literal[True] | None = None
     """That every number of the table was a point of the grid, so that none was rounded."""
+    missing: Literal[True] | None = None
+    """That a missing value is one more, after the points of the grid."""
 
     @classmethod
     def of(cls, domain: Domain, from_data: bool, *, coded: bool = False) -> "DomainRecord":
         """The record of a domain; `coded` where the column is published as codes."""
         kind = str(domain.type) if coded else None
-        if isinstance(domain, Grid):
+        if isinstance(domain, Grid | Scale):
             return cls(
                 kind="grid",
                 low=domain.low,
@@ -93,7 +96,8 @@ class DomainRecord(Model):
                 step=domain.step,
                 from_data=from_data,
                 type=kind,
-                on_grid=True if domain.exact else None,
+                on_grid=True if domain.exact and grid_of(domain) is not None else None,
+                missing=True if isinstance(domain, Scale) and domain.missing else None,
             )
         values = [_json_value(v) for v in domain.values.to_pylist()]
         return cls(kind="categories", values=values, from_data=from_data, type=kind)
@@ -111,7 +115,7 @@ class DomainRecord(Model):
 
     def _made(self, arrow: pa.DataType) -> Domain:
         if self.kind == "grid":
-            return Grid(str(self.low), str(self.high), str(self.step), arrow)
+            return scale(self.low, self.high, self.step, arrow, missing=self.missing is True)
         if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow) or pa.types.is_decimal(arrow):
             return Categories(pa.array(self.values, pa.string()).cast(arrow).to_pylist(), arrow)
         if pa.types.is_time(arrow):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 REGISTRY: dict[str, str] = {
     "uniform": "scumble.mechanisms.uniform",
     "design": "scumble.mechanisms.design",
+    "mixture": "scumble.mechanisms.mixture",
     "shaped": "scumble.mechanisms.shaped",
     "fine_grain": "scumble.mechanisms.fine_grained",
     "partitioned": "scumble.mechanisms.partitioned",

@@ -4,6 +4,7 @@ A mechanism that promises that no single row shows must not take a type from the
 their columns are, and made what the spec declares. With any other mechanism a type is the table's own; one that was declared otherwise is refused.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -104,6 +105,8 @@ def type_of(column: ColumnSpec) -> str | None:
     if column.type is not None or column.text:
         return column.type or "text"
     if column.low is not None:
+        if ISO_DAY.fullmatch(str(column.low)):
+            return "date"
         whole = all(
             "." not in str(part) and "e" not in str(part).lower() for part in (column.low, column.high, column.step)
         )
@@ -117,4 +120,5 @@ def type_of(column: ColumnSpec) -> str | None:
     return "number" if rule.bins is not None or rule.edges is not None else "date" if rule.date is not None else None
 
 
+ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 NAMED = (("boolean", {bool}), ("integer", {int}), ("number", {int, float}), ("text", {str}))

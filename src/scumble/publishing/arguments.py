@@ -219,7 +219,7 @@ def _domain_fields(domain: Any, from_data: bool) -> dict[str, Any]:
             include={"values", "missing", "low", "high", "step", "on_grid", "from_data"}, exclude_none=True
         )
     if isinstance(domain, Mapping):
-        return {k: str(v) for k, v in domain.items()}
+        return {k: v if isinstance(v, bool) else str(v) for k, v in domain.items()}
     return {"values": list(domain)}
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from scumble.core.arrow_types import published_type
-from scumble.core.domain import Domain, Grid
+from scumble.core.domain import Domain
+from scumble.core.scale import reach_of
 from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
 from scumble.query.part_columns import PartColumn, parts_of
@@ -21,8 +22,7 @@ Rows = tuple[pa.Table, Published, Recoding]
 
 def reaches(domains: Mapping[str, Domain]) -> dict[str, float]:
     """How far numbers will be moved, of the columns where they will be rounded to a grid."""
-    grids = {name: domain for name, domain in domains.items() if isinstance(domain, Grid)}
-    return {name: float(grid.reach) for name, grid in grids.items() if grid.reach > 0}
+    return {name: float(reach) for name, domain in domains.items() if (reach := reach_of(domain)) > 0}
 
 
 def part_columns(table: Source) -> dict[str, PartColumn]:

@@ -14,8 +14,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from scumble.core.channel_base import BaseChannel
-from scumble.core.domain import Categories, Domain, Grid, code_domain
+from scumble.core.domain import Categories, Domain, code_domain
 from scumble.core.errors import QueryError, did_you_mean
+from scumble.core.scale import grid_of
 from scumble.engines.engine import FALSE, TRUE, Engine
 from scumble.query.chains import operands
 from scumble.query.model import sql_of
@@ -310,11 +311,11 @@ RANGES = (*NAMES, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 
 def _note_unknown(part: exp.Expression, name: str, domain: Domain, notes: list[str]) -> None:
     """A word that the domain does not have is more often a typing error than a question; a range beyond it is cut."""
-    if isinstance(domain, Grid):
-        low, high = float(domain.low), float(domain.high)
+    if (grid := grid_of(domain)) is not None:
+        low, high = float(grid.low), float(grid.high)
         beyond = [n for n in map(_number, _compared(part, RANGES)) if n is not None and not low <= n <= high]
         notes.extend(
-            f"{n:g} is outside the domain of {name!r}, {domain.low} to {domain.high}: the range is cut there"
+            f"{n:g} is outside the domain of {name!r}, {grid.low} to {grid.high}: the range is cut there"
             for n in beyond
         )
     if isinstance(domain, Categories):

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from scumble.core.channel import IndistinguishableValues
 from scumble.core.channel_base import BaseChannel, Vector
+from scumble.core.domain import Grid
 from scumble.query.cells import Cells
 from scumble.query.compile import Question, null_states
 from scumble.query.moments import Moments
@@ -108,7 +109,7 @@ class Stratum:
         shape = [1] * self.truth.ndim
         shape[place] = -1
         states = np.ones(axes[place].count, dtype=np.bool_)
-        if axes[place].domain.size < 1_000_000:
+        if not isinstance(axes[place].domain, Grid):
             states[axes[place].cells] = null_states(axes[place].domain).astype(np.bool_)
         return states.reshape(shape)
 

@@ -1,9 +1,12 @@
 """A release in words: what each column became, what is guaranteed, and what is not."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 
+from scumble.core.channel_base import BaseChannel, CodeSection, Places
 from scumble.core.display import Card, Grid, Items, Note, Part
 from scumble.mechanisms.facts import Terms
 from scumble.release.manifest import Manifest
@@ -78,15 +81,32 @@ def coded(manifest: Manifest) -> list[Items]:
 
 
 def _sets(column: ColumnRecord) -> Items:
-    values, channel = column.values, column.records[0].channel(column.values.size)
-    lines = []
-    for code in range(FEW_CODES):
-        members = channel.block(code)
-        listed = [str(value) for value in values.values.take(members[:FEW_VALUES]).to_pylist()]
-        more = f" and {len(members) - FEW_VALUES} more" if len(members) > FEW_VALUES else ""
-        lines.append(f"{code}: {', '.join(listed)}{more}")
-    lines.append(f"and so on to {channel.codes - 1:,}: `offsets` in the manifest has the rule")
+    values, channel = column.values.values, column.records[0].channel(column.values.size)
+    if len(channel.sections) == 1:
+        lines = [f"{code}: {_listed(values, channel.block(code))}" for code in range(FEW_CODES)]
+        lines.append(f"and so on to {channel.codes - 1:,}: `offsets` in the manifest has the rule")
+    else:
+        lines = [_section(values, channel, section) for section in channel.sections]
     return Items(f"{column.name}, published code: the values that it stands for", lines)
+
+
+def _section(values: pa.Array, channel: BaseChannel, section: CodeSection) -> str:
+    """Some codes of a column, and one of them as an example."""
+    middle = (section.start + section.stop) // 2
+    codes = f"{section.start:,} to {section.stop - 1:,} ({section.share:.1%} of the rows)"
+    return f"{codes}: {section.words}; {middle:,} for {_listed(values, channel.block(middle))}"
+
+
+def _listed(values: pa.Array, members: Places) -> str:
+    """Some values, neighbours as a range."""
+    ends = np.flatnonzero(np.diff(members, prepend=-2, append=members[-1:] + 2) != 1)
+    runs = [(members[a], members[b - 1]) for a, b in pairwise(ends)]
+    shown = [
+        str(values[first]) if first == last else f"{values[first]}{' to ' if last > first + 1 else ', '}{values[last]}"
+        for first, last in runs[:FEW_VALUES]
+    ]
+    more = sum(int(last - first) + 1 for first, last in runs[FEW_VALUES:])
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
 def published(column: ColumnRecord) -> str:

@@ -1,5 +1,7 @@
 """The folder of a release beside its manifest: nothing else lies in it, files are as long as it says, and the README says what it says."""
 
+import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,11 @@ from scumble.web.explore import NAME as PAGE
 README = "README.md"
 SIGNATURES = "signatures"
 """The folder of signatures, which are made after the manifest and so are not among its files."""
+
+WEIGHT = re.compile(rb"-?[0-9]+\.[0-9]+e[-+]?[0-9]+")
+"""A double in a statement of a README."""
+CLOSE = 1e-7
+"""How far it may be from the one that is made anew, of itself, or of 1."""
 
 EARLIER: tuple[str, ...] = ()
 """Software that wrote manifests of this version with other words in the README or another page; a new version of ours is added when it changes them."""
@@ -118,8 +125,20 @@ def _compared(folder: Path, manifest: Manifest, name: str, made: Callable[[Manif
     if manifest.software != ours:
         detail = f"it says that it was written by {manifest.software}, and this is {ours}, which cannot make it anew and compare"
         return Check(name, False, f"{detail}; verify the release with {manifest.software}, and read `scumble show`")
-    if (folder / name).read_bytes() == made(manifest).encode("utf-8"):
+    if same_text((folder / name).read_bytes(), made(manifest).encode("utf-8"), WEIGHT if name == README else None):
         return Check(name, True, "it says what follows from the manifest, word for word")
     return Check(
         name, False, "it is not the one that follows from the manifest: somebody wrote in it; read `scumble show`"
+    )
+
+
+def same_text(written: bytes, made: bytes, weight: re.Pattern[bytes] | None = WEIGHT) -> bool:
+    """Whether two texts are the same but for the last digits of weights, which another machine may round otherwise."""
+    if written == made or weight is None:
+        return written == made
+    ours, theirs = weight.findall(made), weight.findall(written)
+    if len(ours) != len(theirs) or weight.sub(b"w", written) != weight.sub(b"w", made):
+        return False
+    return all(
+        math.isclose(float(a), float(b), rel_tol=CLOSE, abs_tol=CLOSE) for a, b in zip(ours, theirs, strict=True)
     )

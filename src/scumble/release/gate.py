@@ -10,6 +10,7 @@ from scumble.core.arrow_types import named_type
 from scumble.core.combined import part_type, readable
 from scumble.core.domain import Grid
 from scumble.core.errors import ChangedRelease, ReleaseError, SchemaError
+from scumble.core.scale import grid_of, reach_of
 from scumble.forms.checks import columns_problem
 from scumble.forms.files import rows_in
 
@@ -180,7 +181,7 @@ def _demand_rounding(column: "ColumnRecord") -> None:
     if column.rounded is None:
         return
     domain = column.domain.domain(column.type) if column.domain is not None else None
-    own = isinstance(domain, Grid) and column.rounded == str(domain.reach)
+    own = domain is not None and grid_of(domain) is not None and column.rounded == str(reach_of(domain))
     counted = column.role in ("counted", "tuple", "apart") and domain is None and _positive(column.rounded)
     if not own and not counted:
         raise ReleaseError(

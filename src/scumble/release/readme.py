@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from scumble.core.channel import Channel, replacement_of
 from scumble.core.combined import SEPARATOR
 from scumble.core.domain import Domain, Grid
+from scumble.core.scale import Scale
 from scumble.engines.sql import quoted
 from scumble.forms import find_form
 from scumble.forms.markdown import code, plain, sentence
 from scumble.release.describe import GROUPED
 from scumble.release.manifest import Manifest
-from scumble.release.records import ChannelRecord, ColumnRecord, DesignRecord
+from scumble.release.records import ChannelRecord, ColumnRecord
 from scumble.spec.steps import words
 
 
@@ -68,8 +69,8 @@ def _channel(column: ColumnRecord, joint: Sequence[str]) -> str:
         else ""
     )
     head = f"## How {code(column.name)} was perturbed\n\nIt has {domain.size:,} possible values: {_values(domain)}.{rounded}{_parts(column)}\n\n"
-    if (coded := column.records[0].coded) is not None:
-        return head + _coded(column, coded)
+    if column.records[0].coded is not None:
+        return head + column.records[0].how
     if column.records[0].own:
         return head + (
             f"Each row's value was kept with probability p = {column.records[0].kept[0]!r}; the others were replaced by values of the same column, "
@@ -110,20 +111,6 @@ def _parts(column: ColumnRecord) -> str:
     )
 
 
-def _coded(column: ColumnRecord, codes: int) -> str:
-    """What a code is, and what it stands for."""
-    design = column.records[0]
-    assert isinstance(design, DesignRecord)
-    k = len(design.offsets)
-    return (
-        f"The values are numbered from 0 in this order. Published is not a value but a code from 0 to {codes - 1:,}: a row of value number x has the code "
-        f"(x + d) mod {codes:,}, where d was drawn for the row, independently of everything else: each d of the {k:,} numbers `offsets` in the manifest with "
-        f"probability {design.inside}/Z, and each other one with {design.outside}/Z, Z = {k:,} * {design.inside} + {codes - k:,} * {design.outside}. So a code y "
-        f"stands for the values number (y - d) mod {codes:,}, d in `offsets`. The true value is among them with probability {design.kept[0]:.4g}, and nobody can "
-        f"tell which it is. `offsets` is a difference set: every number from 1 to {codes - 1:,} is the difference of equally many pairs of it."
-    )
-
-
 def _subtables(column: ColumnRecord, domain: Domain) -> list[str]:
     listed = domain.values.to_pylist()
     lines = []
@@ -142,8 +129,10 @@ def _retention_words(channel: Channel) -> str:
 
 
 def _values(domain: Domain) -> str:
-    if isinstance(domain, Grid):
-        return f"{domain.low}, {domain.low} + {domain.step}, ..., {domain.high}"
+    if isinstance(domain, Grid | Scale):
+        days = " day(s)" if isinstance(domain, Scale) and domain.days else ""
+        missing = ", (missing)" if isinstance(domain, Scale) and domain.missing else ""
+        return f"{domain.low}, {domain.low} + {domain.step}{days}, ..., {domain.high}{missing}"
     listed = ["(missing)" if v is None else plain(v) for v in domain.values.slice(0, 60).to_pylist()]
     return ", ".join(listed) + (", ..." if domain.size > 60 else "")
 

@@ -18,9 +18,12 @@ from scumble.core.design_coins import DesignCoins
 from scumble.core.difference_set import DifferenceSet, demand_difference_set, sizes
 from scumble.core.domain import Domain, code_domain
 from scumble.core.errors import ParameterError, ReleaseError
+from scumble.core.mixture_coins import MixtureCoins
 from scumble.core.staged_coins import StagedCoins
 from scumble.forms.records import DomainRecord
 from scumble.privacy.guarantee import Clause, Guarantee
+from scumble.release.coded_words import how_designed, weighing_designed
+from scumble.release.mixture_record import MixtureRecord
 from scumble.spec.spec import Coarsen, Model
 
 
@@ -63,6 +66,9 @@ class ChannelRecord(Model):
     def coded(self) -> int | None:
         """How many codes are published in the place of values: none, values are published."""
         return None
+
+    how: ClassVar[str] = ""
+    weighing: ClassVar[str] = ""
 
     @property
     def kept(self) -> list[float]:
@@ -183,6 +189,16 @@ class DesignRecord(Model):
         """How probably a code stands for the true value."""
         return [float(share) for share in self.coins(self.size).kept]
 
+    @property
+    def how(self) -> str:
+        """How values became codes."""
+        return how_designed(self)
+
+    @property
+    def weighing(self) -> str:
+        """What codes weigh."""
+        return weighing_designed()
+
     @classmethod
     def of(cls, coins: DesignCoins) -> "DesignRecord":
         """The record of the coins that were flipped."""
@@ -231,12 +247,14 @@ def _difference_set(codes: int, order: int, dimension: int, offsets: tuple[int, 
 
 
 AnyChannel = Annotated[
-    Annotated[ChannelRecord, Tag("replacement")] | Annotated[DesignRecord, Tag("cyclic")],
-    Discriminator(lambda given: "cyclic" if _kind(given) == "cyclic" else "replacement"),
+    Annotated[ChannelRecord, Tag("replacement")]
+    | Annotated[DesignRecord, Tag("cyclic")]
+    | Annotated[MixtureRecord, Tag("mixed")],
+    Discriminator(lambda given: kind if (kind := _kind(given)) in ("cyclic", "mixed") else "replacement"),
 ]
-"""A channel of either kind; those of before there were kinds have none."""
+"""A channel of any kind; those of before there were kinds have none."""
 
-KINDS = ("replacement", "cyclic")
+KINDS = ("replacement", "cyclic", "mixed")
 """What tells the records of channels apart."""
 
 
@@ -244,10 +262,12 @@ def _kind(given: Any) -> Any:
     return given.get("kind") if isinstance(given, dict) else getattr(given, "kind", None)
 
 
-def record_of(coins: BaseCoins) -> ChannelRecord | DesignRecord:
+def record_of(coins: BaseCoins) -> ChannelRecord | DesignRecord | MixtureRecord:
     """The record of the coins that were flipped."""
     if isinstance(coins, DesignCoins):
         return DesignRecord.of(coins)
+    if isinstance(coins, MixtureCoins):
+        return MixtureRecord.of(coins)
     assert isinstance(coins, Coins)
     return ChannelRecord.of(coins)
 
@@ -323,7 +343,7 @@ class ColumnRecord(Model):
     """The column of the table that this one is the low or the high end of, where rows stand for groups."""
 
     @property
-    def records(self) -> list[ChannelRecord | DesignRecord]:
+    def records(self) -> list[ChannelRecord | DesignRecord | MixtureRecord]:
         """The channels of a sensitive column, one for each stratum."""
         return self.channels or ([self.channel] if self.channel is not None else [])
 

@@ -5,7 +5,8 @@ is not in the release. And a release of version 1 does not tell its rounding, so
 """
 
 from scumble.core.arrow_types import is_number, named_type
-from scumble.core.domain import Domain, Grid
+from scumble.core.domain import Domain
+from scumble.core.scale import reach_of
 from scumble.release.check import Check, caution, said
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord
@@ -17,9 +18,9 @@ WITHOUT_DOMAIN = ("counted", "tuple", "apart")
 def rounding_of(column: ColumnRecord, domain: Domain | None) -> str | None:
     """How far the numbers of a column were moved at most, as decimal text; none where nothing was, or where it has no numbers."""
     coded = column.domain is not None and column.domain.type is not None
-    if not isinstance(domain, Grid) or not (coded or column.type == str(domain.type)) or not is_number(domain.type):
+    if domain is None or not (coded or column.type == str(domain.type)) or not is_number(domain.type):
         return None
-    return str(domain.reach) if domain.reach else None
+    return str(reach_of(domain)) if reach_of(domain) else None
 
 
 def rounding_problems(manifest: Manifest) -> list[str]:

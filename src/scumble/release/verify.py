@@ -257,6 +257,11 @@ def least_probable(counts: npt.NDArray[np.int64], channel: BaseChannel) -> npt.N
         seen = np.add.reduceat(seen, np.flatnonzero(np.diff(cells, prepend=-1)), axis=1)
         channel = channel.collapse(cells, MOST_CELLS)
     low, high = channel.extremes()
+    parts = [
+        s for s in channel.sections if s.share < 1
+    ]  # drawn for each row with a probability that no value has a say in
+    seen = np.column_stack([seen, *(seen[:, s.start : s.stop].sum(axis=1) for s in parts)])
+    low, high = (np.append(ends, [s.share for s in parts]) for ends in (low, high))
     tails = np.minimum(binom.cdf(seen, n, low), binom.sf(seen - 1, n, high))
     return np.asarray(np.minimum(1.0, tails.min(axis=1) * 2 * tails.shape[1]))
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from scumble.core.domain import Grid
 from scumble.core.errors import InputError, NotEstimable
+from scumble.core.scale import grid_of, points_of
 from scumble.reporting.figure import text
 from scumble.reporting.subject import Subject
 
@@ -48,16 +48,17 @@ class Axis:
 def protected_axis(subject: Subject, name: str, most: int) -> Axis:
     """The parts of a protected column: the values that are commonest by the estimate, or ranges where it is a number with many values."""
     domain = subject.domains.get(name)
-    if isinstance(domain, Grid) and domain.size > most:
-        points = domain.numbers
-        starts = points[np.unique(np.linspace(0, domain.size, most + 1).astype(int)[:-1])]
+    grid = grid_of(domain) if domain is not None else None
+    if domain is not None and grid is not None and grid.size > most:
+        points = grid.numbers
+        starts = points[np.unique(np.linspace(0, grid.size, most + 1).astype(int)[:-1])]
         return Axis(name, _ranges(name, starts, whole=pa.types.is_integer(domain.type)), ranges=True)
     estimates = subject.ask([exp.column(name, quoted=True)])
     if not len(estimates):
         raise NotEstimable("nothing of it was published, because every combination of its values is rare")
     order = np.argsort(-estimates.estimates[0].value, kind="stable")
     values = estimates.groups.column(0).to_pylist()
-    if isinstance(domain, Grid):
+    if domain is not None and points_of(domain) is not None:
         order = np.arange(len(values))
     parts = [Slice(text(values[i]), _equal(name, values[i]), values[i]) for i in order[:most]]
     return Axis(name, parts, len(values) - len(parts))

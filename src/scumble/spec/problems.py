@@ -34,7 +34,10 @@ def first_problem(error: ValidationError, model: type[BaseModel] | None = None, 
     known   all names that are known, where they are few enough to be told
     """
     problem = error.errors()[0]
-    place, given, kind = problem["loc"], problem["input"], problem["type"]
+    given, kind = problem["input"], problem["type"]
+    place = tuple(
+        step for step in problem["loc"] if "[" not in str(step)
+    )  # else a type, of several that can stand there
     noun = NOUNS.get(kind.split("_")[0])
     if noun in NUMBERS and place[-1:] and place[-1] in BRANCHES:
         place, noun = place[:-1], 'a number, or a fraction such as "1/13"'

@@ -25,6 +25,7 @@ A column with role = "?", or with none, is not decided, and its table is not pub
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -32,9 +33,10 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from scumble.core.channel import Channel, gamma_bound
-from scumble.core.domain import Categories, Domain, Grid
+from scumble.core.domain import Categories, Domain
 from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number, probability
+from scumble.core.scale import scale
 from scumble.sources.address import beside
 from scumble.spec.parts import combinations, demand_parts
 from scumble.spec.problems import first_problem
@@ -167,10 +169,10 @@ class ColumnSpec(Model):
     values: list[Any] | None = Field(
         None, description="a domain of categories; of a column with parts, combinations as lists"
     )
-    missing: bool = Field(False, description="a missing value is one more category")
-    low: Number | None = Field(None, description="a domain of numbers: the first")
-    high: Number | None = Field(None, description="the last")
-    step: Number = Field(1, description="the distance between two")
+    missing: bool = Field(False, description="a missing value is one more value")
+    low: Number | date | None = Field(None, description="a domain of numbers or days: the first")
+    high: Number | date | None = Field(None, description="the last")
+    step: Number = Field(1, description="the distance between two; of days, in days")
     on_grid: bool = Field(
         False, description="every number is a point of the grid; another one is refused, where it else would be rounded"
     )
@@ -222,7 +224,7 @@ class ColumnSpec(Model):
     def domain(self, name: str, kind: pa.DataType) -> Domain:
         """The declared domain of a column of that Arrow type."""
         if self.low is not None:
-            return Grid(str(self.low), str(self.high), str(self.step), kind, self.on_grid)
+            return scale(self.low, self.high, self.step, kind, exact=self.on_grid, missing=self.missing)
         listed = list(self.values or ())
         if self.parts is not None:
             listed = combinations(self.parts, self.values, self.domains)

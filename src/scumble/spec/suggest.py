@@ -81,7 +81,7 @@ def _in_toml(seen: Seen) -> bool:
 
 
 def _on_grid(seen: Seen) -> bool:
-    return numeric(seen.kind) and len(seen.values) > 60 and not seen.missing and math.isfinite(seen.high - seen.low)
+    return numeric(seen.kind) and len(seen.values) > 60 and math.isfinite(seen.high - seen.low)
 
 
 def suggestions(table: Source, progress: Progress = lambda done, of: None) -> list[Suggestion]:
@@ -177,8 +177,8 @@ def _domain(seen: Seen) -> Iterator[str]:
     yield "from_data = true"
     if _on_grid(seen):
         yield from _grid(seen)
-        return
-    yield f"values = [{', '.join(_literal(v) for v in sorted(seen.values))}]"
+    else:
+        yield f"values = [{', '.join(_literal(v) for v in sorted(seen.values))}]"
     if seen.missing:
         yield "missing = true"
 
@@ -189,6 +189,7 @@ def _grid(seen: Seen) -> Iterator[str]:
     low, high = math.floor(seen.low / step), math.ceil(seen.high / step)
     if not (pa.types.is_integer(seen.kind) and step == 1):
         yield "# Numbers are rounded to this grid, which changes them: intervals reach half a step further. on_grid = true refuses numbers between."
+    yield '# mechanism = "mixture" is for numbers: smaller errors of sums and ranges, and a finer step costs it little.'
     yield f'low = "{low * step:.12g}"'
     yield f'high = "{high * step:.12g}"'
     yield f'step = "{step:.12g}"'

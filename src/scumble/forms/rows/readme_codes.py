@@ -1,7 +1,12 @@
 """How to compute by hand with a release whose perturbed column has codes: for its README."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from scumble.core.arrow_types import is_number
+from scumble.core.channel_base import BaseChannel, Vector
 from scumble.core.domain import Domain
 from scumble.engines.sql import quoted
 from scumble.forms.by_hand import counting, data_files, double, or_scumble
@@ -18,28 +23,43 @@ A_LINE = 6
 
 
 def coded_howto(manifest: "Manifest", column: "ColumnRecord", domain: Domain, condition: str) -> str:
-    """The formula of the weights, and the statement that joins them for an example."""
+    """The formula of the weights, and the statements that join them for examples."""
+    channel = column.records[0].channel(domain.size)
     return (
-        f"A code is no value, and counting codes counts nothing. Instead, give each code a weight. For a set S of values of {code(column.name)}, with h = 1 on the "
-        "values of S, 0 on the others, and the share of S among all values on the numbers that stand for no value; with k offsets, K codes, "
-        "lambda = k (k - 1) / (K - 1), and inside, outside and Z as above:\n\n"
-        "    A    = k inside / Z,    Q = (lambda inside + (k - lambda) outside) / Z\n"
-        "    w(y) = (sum over d in offsets of h((y - d) mod K)  -  Q times the sum of h over 0 to K - 1) / (A - Q)\n\n"
-        "The sum of the weights w is an unbiased estimate of how many rows truly lie in S, and the square root of the sum of w*w - w is its standard error; "
+        f"A code is no value, and counting codes counts nothing. Instead, give each code of {code(column.name)} a weight. {column.records[0].weighing}"
+        "The sum of the weights w is an unbiased estimate of the sum of h over all rows: of how many rows truly lie in a set, or of their numbers. The square root of the sum of "
+        "w*w - w2 is its standard error, with w2 the weights of h*h, which are w again for a set; "
         "the interval estimate +- 1.96 standard errors holds the truth in 95 of 100 publications. Conditions on columns that are published as they are go into WHERE; "
         "weights of several perturbed columns are multiplied; to sum a column v that is published as it is, use v*w and v*v*(w*w - w)."
-        f"{_statement(manifest, column, domain, condition)} {or_scumble(counting(condition))}"
+        f"{_counting(manifest, column, channel, domain, condition)}{_summing(manifest, column, channel, domain)} {or_scumble(counting(condition))}"
     )
 
 
-def _statement(manifest: "Manifest", column: "ColumnRecord", domain: Domain, condition: str) -> str:
-    channel = column.records[0].channel(domain.size)
+def _counting(
+    manifest: "Manifest", column: "ColumnRecord", channel: BaseChannel, domain: Domain, condition: str
+) -> str:
     if channel.codes > MOST_CODES:
         return ""
-    lines = [f"({y}, {double(w)})" for y, w in enumerate(channel.weights(inside_of(domain)))]
-    listed = ",\n  ".join(", ".join(lines[at : at + A_LINE]) for at in range(0, len(lines), A_LINE))
-    sql = (
-        "SELECT SUM(w) AS estimate, SQRT(SUM(w * w - w)) AS standard_error\n"
-        f"FROM '{data_files(manifest)}' r JOIN (VALUES\n  {listed}\n) t(y, w) ON r.{quoted(column.name)} = t.y;"
-    )
+    sql = _joined(manifest, column, "SQRT(SUM(w * w - w))", [channel.weights(inside_of(domain))])
     return f" In SQL (DuckDB, in this folder), with the weights for {code(condition)}:\n\n{block(sql)}\n\n"
+
+
+def _summing(manifest: "Manifest", column: "ColumnRecord", channel: BaseChannel, domain: Domain) -> str:
+    """The same for the sum of a column of numbers."""
+    if channel.codes > MOST_CODES or not is_number(domain.type) or channel.alike:
+        return ""
+    numbers = np.nan_to_num(domain.numbers)
+    sql = _joined(
+        manifest, column, "SQRT(SUM(w * w - w2))", list(channel.weights(np.stack([numbers, numbers**2], 1)).T)
+    )
+    return f"With the weights for {code(f'SUM({column.name})')}; an average is this sum over the number of rows:\n\n{block(sql)}\n\n"
+
+
+def _joined(manifest: "Manifest", column: "ColumnRecord", error: str, weights: Sequence[Vector]) -> str:
+    rows = [f"({y}, {', '.join(double(w) for w in line)})" for y, line in enumerate(zip(*weights, strict=True))]
+    listed = ",\n  ".join(", ".join(rows[at : at + A_LINE]) for at in range(0, len(rows), A_LINE))
+    names = ", ".join(["y", "w", "w2"][: 1 + len(weights)])
+    return (
+        f"SELECT SUM(w) AS estimate, {error} AS standard_error\n"
+        f"FROM '{data_files(manifest)}' r JOIN (VALUES\n  {listed}\n) t({names}) ON r.{quoted(column.name)} = t.y;"
+    )

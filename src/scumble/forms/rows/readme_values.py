@@ -7,8 +7,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.core.channel import replacement_of
-from scumble.core.domain import Domain, Grid
+from scumble.core.domain import Domain
 from scumble.core.errors import NotEstimable
+from scumble.core.scale import points_of
 from scumble.engines.sql import quoted
 from scumble.forms.by_hand import counting, data_files, double, or_scumble
 from scumble.forms.markdown import block, code
@@ -79,8 +80,8 @@ def _lines(column: "ColumnRecord", domain: Domain) -> list[str]:
 
 def inside_of(domain: Domain) -> npt.NDArray[np.float64]:
     """Which values the example's condition holds for: the lower half of a grid, or the first value."""
-    if isinstance(domain, Grid):
-        return np.asarray(np.arange(domain.size) < domain.size // 2, dtype=np.float64)
+    if (found := points_of(domain)) is not None:
+        return np.asarray(np.arange(domain.size) < found[0] // 2, dtype=np.float64)
     first = next(i for i, value in enumerate(domain.values.to_pylist()) if value is not None)
     return np.asarray(np.eye(1, domain.size, first)[0])
 

@@ -5,6 +5,7 @@ from typing import Any
 from scumble.core.domain import Grid
 from scumble.core.errors import InputError
 from scumble.core.parameters import plain
+from scumble.core.scale import Scale
 from scumble.evaluate import Truth, compare
 from scumble.evaluate.attacker import Attacker
 from scumble.mechanisms import find_mechanism, names
@@ -87,8 +88,9 @@ def _spec(subject: Subject) -> Spec:
     """The columns of the release, with the domains that it declares."""
     columns: dict[str, dict[str, Any]] = {name: {"role": "public"} for name in subject.manifest.public}
     for name, domain in subject.manifest.domains.items():
-        if isinstance(domain, Grid):
+        if isinstance(domain, Grid | Scale):
             given: dict[str, Any] = {"low": domain.low, "high": domain.high, "step": domain.step}
+            given["missing"] = isinstance(domain, Scale) and domain.missing
         else:
             kept = domain.values.drop_null().to_pylist()
             given = {"values": kept, "missing": len(kept) < domain.size}
