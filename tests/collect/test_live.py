@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from collect.servers import STORES, Server, call, running, store_of
 from collect.surveys import survey
-from collect.test_closing import people
+from collect.test_closing import answered, people
 
 import scumble
+from scumble.collect.live import LiveAnswers
+from scumble.collect.stores import open_store
 from scumble.collect.wire import batch
 
 pytestmark = pytest.mark.slow
@@ -81,3 +83,30 @@ def test_a_survey_that_says_nothing_of_it_shows_nothing(tmp_path: Path) -> None:
         send(server, asked, 150, 1)
         assert ask(server, COUNT)[0] == 404
         assert json.dumps(call(f"{server.url}/health")[1]).count("150") == 0
+
+
+def test_who_asks_keeps_the_files_until_the_answer_is_there(tmp_path: Path) -> None:
+    asked = survey(live={"batch": 10, "readers": "public"})
+    address = str(tmp_path / "s.db")
+    answered(address, asked, people(20))
+    live = LiveAnswers(asked, lambda: open_store(address), tmp_path, 10)
+    with live.release("") as former:
+        answered(address, asked, people(30, 4))
+        live._snapshots[""].due = 0.0
+        assert live.ask(COUNT, "")["answers"] == 50
+        assert former.query(COUNT).to_list()[0]["n"] == 20
+        assert former.path.exists()
+    assert not former.path.exists()
+    assert len(list(tmp_path.glob("live-*"))) == 1
+
+
+def test_a_store_that_is_gone_is_not_described_to_strangers(tmp_path: Path) -> None:
+    asked = survey(live={"batch": 10, "readers": "public"})
+    with running(asked, tmp_path, str(tmp_path / "s.db")) as server:
+        send(server, asked, 12, 1)
+        for file in tmp_path.glob("s.db*"):
+            file.unlink()
+        status, told = ask(server, COUNT)
+        assert (status, told["code"]) == (503, "store")
+        assert str(tmp_path) not in json.dumps(told)
+        assert str(tmp_path) in server.text()

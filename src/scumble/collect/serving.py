@@ -32,7 +32,7 @@ from scumble.collect.stores import open_store
 from scumble.collect.survey import Survey
 from scumble.collect.wire import CONTENT_TYPE, LARGEST, split
 from scumble.collect.writer import NotStored, Writer
-from scumble.core.errors import InputError, QuestionStopped, SurveyError
+from scumble.core.errors import InputError, QuestionStopped, ReleaseError, SurveyError
 from scumble.core.once import once
 
 if TYPE_CHECKING:
@@ -157,6 +157,9 @@ class Collector:
                 answer = await asyncio.to_thread(self._asked, given.get("sql", ""), period, given.get("level", "0.95"))
             except QuestionStopped as error:
                 return reply({"error": str(error)}, 503)
+            except (SurveyError, ReleaseError) as error:  # names of files and databases are for the log alone
+                tell("live", error=str(error))
+                return self.refuse(refusals.STORE)
             except InputError as error:
                 return reply({"error": str(error)}, 422)
         return reply(answer)
