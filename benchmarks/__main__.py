@@ -5,7 +5,7 @@ python -m benchmarks [NAME ...] [--write]        --write keeps the figures in be
 
 import sys
 
-from benchmarks import counts, design, olap, operators, road, servers, sps
+from benchmarks import counts, design, numbers, olap, operators, road, servers, sps
 from benchmarks.measure import Figure, report
 
 GROUPS = {
@@ -13,6 +13,7 @@ GROUPS = {
     "olap": olap.figures,
     "operators": operators.figures,
     "design": design.figures,
+    "numbers": numbers.figures,
     "counts": counts.figures,
     "sps": sps.figures,
     "servers": servers.figures,

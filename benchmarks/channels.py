@@ -5,6 +5,7 @@ python -m benchmarks.channels [--figure]        --figure draws docs/images/least
 
 import math
 import sys
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,10 @@ def subset_selection(size: int, gamma: float) -> float:
     return float(np.sqrt(others * (1 - others) / (held - others) ** 2).min())
 
 
-def least_errors() -> list[tuple[int, float, float, float, float]]:
+def least_errors(sizes: Sequence[int] = SIZES) -> list[tuple[int, float, float, float, float]]:
     """Size, gamma, and the error of uniform replacement, of the design and of subset selection."""
     lines = []
-    for size in SIZES:
+    for size in sizes:
         for gamma in GAMMAS:
             own = np.eye(1, size)[0]
             ours = [math.sqrt(c.variance(own)[-1]) for c in (Channel.from_gamma(size, gamma), Design(size, gamma))]
@@ -117,7 +118,7 @@ def main() -> None:
     if "--figure" in sys.argv:
         from benchmarks.least_error_figure import draw
 
-        draw(least_errors())
+        draw(least_errors((14, 20, 30, 46, 70, 100, 200, 400, 973, 2000, 5000)))
 
 
 if __name__ == "__main__":
