@@ -10,10 +10,13 @@ BENCH := .venv/.bench
 # modules that were compiled once are not compiled again by the next run, nor by each process that the tests start
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test check bounds fuzz bench neighbours faults notebooks browser browser-tools r-package r-tools hyparquet clean
+.PHONY: demo demo-collect quick test check bounds fuzz bench neighbours faults notebooks browser browser-tools r-package r-tools hyparquet clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
+
+demo-collect: $(TEST)  ## serve a survey on this machine, let 2,000 made-up people answer it, and close it into a release
+	$(BIN)/scumble collect demo
 
 quick: $(TEST)  ## lint, and the tests that take no time, in a minute: while you work
 	$(BIN)/ruff check .

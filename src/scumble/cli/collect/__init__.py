@@ -2,11 +2,11 @@
 
 import typer
 
-from scumble.cli.collect import close, codes, new, serve
+from scumble.cli.collect import close, codes, demo, new, serve
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-for module in (new, codes, serve, close):
+for module in (new, codes, serve, close, demo):
     app.command(name=module.__name__.rsplit(".", 1)[-1])(module.command)
 
 
