@@ -237,3 +237,15 @@ def test_errors_name_the_range(given, words):
 def test_errors_name_the_way_out(call, words):
     with pytest.raises(ParameterError, match=words):
         call()
+
+
+@pytest.mark.parametrize(("lam", "delta"), [(0.01, 0.05), (1e-9, 0.05), (1e-300, 0.05), (0.3, 1e-300)])
+def test_sizes_that_cannot_be_found_in_seconds_are_refused_at_once(lam, delta):
+    """A search over all sizes and counts would take minutes to years; a manifest may ask for it, too."""
+    with pytest.raises(ParameterError, match="let samples have more than 3,162 records"):
+        sample_size(1, 0.5, 3, lam, delta)
+
+
+def test_a_small_lambda_with_small_sizes_is_answered():
+    assert sample_size(1, 0.5, 3, 1e-4, 0.3) == 1
+    assert sample_size(1, 0.5, 3, 0.05, 0.05) == 920

@@ -16,6 +16,12 @@ from scumble.core.errors import ParameterError
 from scumble.core.parameters import number
 from scumble.privacy.tails import WHOLE, Counts, Numbers, fails, level_of, parameters, tail_named, tails
 
+MOST_PAIRS = 5e6
+"""Sizes of a group with counts of a value that exact tails are looked at for: some seconds of work."""
+
+FIRST = 257
+"""The size from which on it is asked how far the search will go."""
+
 
 def sample_size(f: Any, p: Any, m: int, lam: Any, delta: Any, *, tail: str = "exact") -> Any:
     """The most records of a group that may be perturbed, where no value is more frequent than f.
@@ -107,6 +113,17 @@ def rung_for(f: Any, ladder: Any) -> Numbers:
     return np.asarray(rising[np.searchsorted(rising, asked)])
 
 
+def _demand_within_reach(f: float, p: float, m: int, lam: float, delta: float) -> None:
+    """Refuses sizes that would take too long to find: where no tail is too small in a group as large as can be looked up to."""
+    size = int(math.sqrt(2 * MOST_PAIRS / f))
+    count = np.arange(1, _most(f, size) + 1)
+    if not fails(np.full(len(count), size), count, p, m, lam, delta).any():
+        raise ParameterError(
+            f"lambda = {lam:g} and delta = {delta:g} let samples have more than {size:,} records, which exact tails are not computed for; "
+            'take a larger lambda or delta, or tail = "chernoff"'
+        )
+
+
 def _exact_sizes(falling: Numbers, p: float, m: int, lam: float, delta: float) -> Counts:
     """Sample sizes for frequencies in falling order, in one sweep over n: a pair (n, c) that fails stops f at n - 1 when
     c <= ceil(f n), and the higher f stops first.
@@ -114,6 +131,8 @@ def _exact_sizes(falling: Numbers, p: float, m: int, lam: float, delta: float) -
     sizes = np.zeros(len(falling), dtype=np.int64)
     done, start = 0, 1
     while done < len(falling):
+        if start == FIRST:
+            _demand_within_reach(float(falling[-1]), p, m, lam, delta)
         stop = start + max(16, start // 128)
         for n, c in _first_failures(start, stop, falling[done], p, m, lam, delta):
             while done < len(falling) and c <= _most(falling[done], n):
