@@ -93,3 +93,30 @@ def test_hidden_files_are_left_aside_and_columns_in_names_of_folders_are_refused
     pq.write_table(table, folder / "year=2020" / "part.parquet")
     with pytest.raises(TableError, match="year=2020"):
         scumble.publish(folder, tmp_path / "r2", public=["g"], **HOW)
+
+
+FAR = {
+    "infinite day": pa.array([2**31 - 1, 0, 0], pa.int32()).cast(pa.date32()),
+    "before the year 1": pa.array([-719_163, 0, 0], pa.int32()).cast(pa.date32()),
+    "infinite moment": pa.array([2**63 - 1, 0, 0], pa.int64()).cast(pa.timestamp("us")),
+    "in milliseconds": pa.array([-(2**63), 0, 0], pa.int64()).cast(pa.timestamp("ms")),
+}
+"""Dates that no reader can show, and the first day of 1970 twice."""
+
+
+@pytest.mark.parametrize("what", FAR)
+def test_dates_of_no_calendar_are_refused_where_rows_are_published(what: str) -> None:
+    table = pa.table({"x": FAR[what], "d": ["a", "b", "a"]})
+    how: dict[str, Any] = {"sensitive": "d", "domains": {"d": ["a", "b"]}, "gamma": 3, "persons": "one row each"}
+    with pytest.raises(SchemaError, match="column 'x' has dates outside of the years 1 to 9999"):
+        scumble.publish(table, public="x", determined="d", **how)
+
+
+@pytest.mark.parametrize("what", FAR)
+def test_dates_of_no_calendar_are_missing_where_no_single_row_may_show(what: str, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": pa.chunked_array([FAR[what]] * 3)}), tmp_path / "t.parquet")
+    for table in (tmp_path / "t.parquet", pq.read_table(tmp_path / "t.parquet")):
+        release = scumble.publish(table, public="x", mechanism="k_dgs", settings={"k": 2}, persons="one row each")
+        values = release.table()["x"]
+        assert (len(values), values.null_count) == (9, 3)
+        assert len(release.query("SELECT x, COUNT(*) AS n FROM release GROUP BY x").to_list()) == 2

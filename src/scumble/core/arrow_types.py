@@ -64,6 +64,30 @@ def one_zero(column: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_nan(plain), pa.scalar(float("nan"), column.type), plain)
 
 
+DAYS = -719_162, 2_932_896
+"""The first day of the year 1 and the last one of 9999, in days since 1970."""
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def in_calendar(column: pa.Array) -> pa.Array:
+    """Dates and times of the years 1 to 9999; all others, such as an infinite one, are missing.
+
+    >>> in_calendar(pa.array([0, 2**31 - 1], pa.int32()).cast(pa.date32())).to_pylist()
+    [datetime.date(1970, 1, 1), None]
+    """
+    low, high = DAYS[0], DAYS[1]
+    if pa.types.is_timestamp(column.type):
+        day = 86_400 * TICKS[column.type.unit]
+        low, high = low * day, min((high + 1) * day - 1, 2**63 - 1)
+        low = max(low, -(2**63))
+    elif not pa.types.is_date32(column.type):
+        return column
+    whole = pa.int32() if pa.types.is_date32(column.type) else pa.int64()
+    numbers = column.view(whole)
+    inside = pc.and_(pc.greater_equal(numbers, pa.scalar(low, whole)), pc.less_equal(numbers, pa.scalar(high, whole)))
+    return column if pc.all(inside, min_count=0).as_py() else pc.if_else(inside, column, pa.scalar(None, column.type))
+
+
 def published_type(kind: pa.DataType) -> pa.DataType:
     """The type a column is published with: its own, or what stands behind a dictionary."""
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.core.arrow_types import decoded, is_text, one_zero, published_type
+from scumble.core.arrow_types import decoded, in_calendar, is_text, one_zero, published_type
 from scumble.core.domain import Domain
+from scumble.core.errors import SchemaError
 from scumble.sources.source import Source
 from scumble.spec.coarsening import coarsen
 from scumble.spec.spec import ColumnSpec, Spec
@@ -92,7 +93,7 @@ class PublicColumn:
     def plain(self, column: pa.Array) -> pa.Array:
         """The column as it will be published."""
         coarse = column if self._coarsen is None else coarsen(column, self._coarsen, self.name)
-        return one_zero(decoded(coarse).cast(published_type(coarse.type)))
+        return self._canonical(decoded(coarse).cast(published_type(coarse.type)))
 
     def encode(self, column: pa.Array) -> pa.Array:
         """The column in its narrow form."""
@@ -100,8 +101,16 @@ class PublicColumn:
             column = coarsen(column, self._coarsen, self.name)
         kind = published_type(column.type)
         if not is_text(kind):
-            return one_zero(column if column.type == kind else column.cast(kind))
+            return self._canonical(column if column.type == kind else column.cast(kind))
         return self._encode_text(column, kind)
+
+    def _canonical(self, column: pa.Array) -> pa.Array:
+        """Numbers with the bits of their value; a date that no reader can show is refused."""
+        if in_calendar(column).null_count > column.null_count:
+            raise SchemaError(
+                f"column {self.name!r} has dates outside of the years 1 to 9999, such as an infinite one; make them missing, or take the rows out"
+            )
+        return one_zero(column)
 
     def _encode_text(self, column: pa.Array, kind: pa.DataType) -> pa.Array:
         if self._decided and self._vocabulary is None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.core.arrow_types import decoded, one_zero, published_type
+from scumble.core.arrow_types import decoded, in_calendar, one_zero, published_type
 from scumble.core.errors import InputError, ParameterError, SchemaError
 from scumble.engines.duckdb.counting import COUNT, count_tuples
 from scumble.forms.records import DomainRecord
@@ -35,10 +35,10 @@ class Recoder:
     def recodes(self) -> bool:
         """Whether any value may change, or has to be looked at."""
         columns = self._job.spec.columns
-        floats = any(
-            pa.types.is_floating(kind) for kind in self.kinds.values()
-        )  # whose bits are made those of their value
-        return floats or any(columns[n].coarsen is not None or n in self._job.profile.domains for n in self.kinds)
+        canonical = any(
+            pa.types.is_floating(kind) or pa.types.is_temporal(kind) for kind in self.kinds.values()
+        )  # bits are made those of the value, and dates are of a calendar
+        return canonical or any(columns[n].coarsen is not None or n in self._job.profile.domains for n in self.kinds)
 
     def column(self, name: str, values: pa.Array | pa.DataType) -> pa.Array:
         """Some values of a column, or none of a type."""
@@ -54,7 +54,7 @@ class Recoder:
         domain = self._job.profile.domains.get(name)
         if domain is not None:
             return domain.values.take(pa.array(domain.encode(column, name)))
-        return one_zero(column.cast(published_type(column.type)))
+        return one_zero(in_calendar(column.cast(published_type(column.type))))
 
     def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """All its columns."""
