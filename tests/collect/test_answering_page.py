@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from browser import violations
@@ -243,6 +244,12 @@ def test_languages_are_chosen_and_remembered(chromium: Any, server: Server) -> N
         page.wait_for_selector("text=Was Ihnen versprochen ist")
         page.goto(server.url)
         page.wait_for_selector("text=Was Ihnen versprochen ist")
+
+
+def test_a_link_with_a_language_that_is_none_does_no_harm(chromium: Any, server: Server) -> None:
+    for language in ("constructor", "__proto__", "xx", "<b>"):
+        with visit(chromium, f"{server.url}/?{urlencode({'lang': language})}") as visiting:
+            visiting.page.wait_for_selector("form")
 
 
 def test_files_of_the_page_are_given_out_and_no_others(server: Server) -> None:

@@ -75,14 +75,14 @@ export function factor(channel) {
   const [memoised] = stagesOf(channel);
   if (memoised.kind === "cyclic") return reduced(BigInt(memoised.inside), BigInt(memoised.outside));
   const own = Array.isArray(memoised.threshold);
-  const places = own || memoised.lots ? memoised.size : 1;
+  const rates = [memoised.threshold].flat().map((_, place) => rate(memoised, place));
+  const rising = [...rates].sort((one, other) => less(one.drawn, other.drawn));
   let largest = [1n, 1n];
-  const rates = Array.from({ length: own ? memoised.size : 1 }, (_, place) => rate(memoised, place));
-  for (let code = 0; code < places; code++) {
-    const [chance, whole] = chances(memoised, code);
+  for (let code = 0; code < (own || memoised.lots ? memoised.size : 1); code++) {
     const lot = memoised.lots ? BigInt(memoised.lots[code]) : 1n;
-    const apart = rates.filter((_, place) => !own || place !== code).map(([up, down]) => [up * lot, down]);
-    const each = [[chance(code), whole], ...apart].sort(less);
+    const { threshold, drawn } = rates[own ? code : 0];
+    const apart = own ? [rising, [...rising.slice(-2)].reverse()].map((end) => end.find((each) => each.place !== code)) : rising;
+    const each = [[threshold + drawn[0] * lot, drawn[1]], ...apart.map((other) => [other.drawn[0] * lot, other.drawn[1]])].sort(less);
     const [low, high] = [each[0], each[each.length - 1]];
     if (low[0] === 0n) return null;
     const ratio = [high[0] * low[1], high[1] * low[0]];
@@ -96,7 +96,7 @@ function rate(channel, place) {
   const threshold = thresholdOf(channel, place);
   const all = channel.lots ? total(channel.lots.map(BigInt)) : BigInt(channel.size);
   const share = ((1n << BigInt(channel.bits)) - threshold) / all;
-  return [share, threshold + all * share];
+  return { place, threshold, drawn: [share, threshold + all * share] };
 }
 
 function less([up, down], [other, under]) {

@@ -6,6 +6,14 @@ import { choose, languages, messagesOf, speaker, Texts, wanted } from "./words.j
 
 /** The survey, and how the page speaks of it; what goes wrong is told on the page. */
 export async function opened() {
+  try {
+    return await read();
+  } catch {
+    return told("The server cannot be reached. Load the page again.");
+  }
+}
+
+async function read() {
   const there = await languages();
   const first = wanted(there, null) ?? "en";
   let say = speaker(await messagesOf(first));

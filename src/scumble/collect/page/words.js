@@ -24,7 +24,7 @@ export async function messagesOf(language) {
 /** The language that a reader wants most of those that there are. */
 export function wanted(there, survey) {
   const asked = [new URLSearchParams(location.search).get("lang"), held(), ...navigator.languages, survey?.language, "en"];
-  return asked.filter(Boolean).map((each) => each.split("-")[0]).find((each) => each in there);
+  return asked.filter(Boolean).map((each) => each.split("-")[0]).find((each) => Object.hasOwn(there, each));
 }
 
 function held() {
