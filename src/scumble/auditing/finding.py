@@ -1,9 +1,10 @@
-"""A finding: what an attack on a release got, measured, against what it gets without the weakness that it looks for."""
+"""A finding: what an attack on a release got, measured, against what it gets without the weakness that it looks for; and how bad that is, whatever was declared."""
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from scumble.auditing.level import ERROR
 from scumble.core.display import Card, Note, Shown
 
 Question = Literal["singling out", "linkability", "inference", "integrity"]
@@ -11,9 +12,15 @@ Question = Literal["singling out", "linkability", "inference", "integrity"]
 
 Verdict = Literal["holds", "open", "broken"]
 
-LEVEL, Z = 0.9999, 3.8906
-"""How often an interval holds the truth, and the normal quantile that makes it. An audit runs a dozen attacks: at 95% each, one sound
-release in four would be called broken; at this level, fewer than one in a thousand."""
+Grade = Literal["none", "low", "moderate", "high", "severe"]
+"""How bad it is, whatever was declared."""
+
+GRADES: tuple[Grade, ...] = get_args(Grade)
+STEPS = (0.0, 0.01, 0.1, 0.5)
+"""The shares of people up to which a finding is none, low, moderate, high; above the last it is severe."""
+
+LEVEL, Z = 1 - ERROR, 4.4172
+"""How often an interval holds the truth where nothing finer is said, and the normal quantile that makes it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,17 +34,26 @@ class Finding(Shown):
     """The share that it gets right where the release has not that weakness."""
     low: float
     high: float
-    """The ends of the interval for the success rate, at LEVEL."""
+    """The ends of the interval for the success rate."""
     detail: str
     question: Question = "inference"
     """Which question of a data-protection officer it answers."""
     uncovered: str = ""
     """Where the release itself says that it does not protect from this: its words. Success is then open, not broken."""
+    p: float | None = None
+    """A bound on the probability with which a sound release shows this or more; nothing where it is counted, or measured against no law."""
+    error: float | None = None
+    """The p up to which the law is taken to be broken, this attack's share of the error of an audit."""
+    exposed: float | None = None
+    """The share of people whom it concerns, where that is another one than the success above its baseline."""
+    advice: str = ""
+    """What to do about it, where the attack can say."""
 
     @property
     def verdict(self) -> Verdict:
-        """holds: no better than its baseline, as far as the interval can tell; open: better, as the release says; broken."""
-        if self.low <= self.baseline:
+        """holds: no better than its baseline, as far as chance lets it be told; open: better, as the release says; broken."""
+        found = self.low > self.baseline if self.p is None or self.error is None else self.p <= self.error
+        if not found:
             return "holds"
         return "open" if self.uncovered else "broken"
 
@@ -45,6 +61,16 @@ class Finding(Shown):
     def passed(self) -> bool:
         """Whether nothing is broken that was promised."""
         return self.verdict != "broken"
+
+    @property
+    def grade(self) -> Grade:
+        """How bad it is on an absolute scale: by the share of people concerned. A release that is not what it says has no guarantee left."""
+        if self.verdict == "broken" and self.question == "integrity":
+            return "severe"
+        share = self.exposed if self.exposed is not None else self.success - self.baseline
+        if self.exposed is None and self.verdict == "holds":
+            return "none"
+        return next((grade for grade, step in zip(GRADES, STEPS, strict=False) if share <= step), "severe")
 
     @classmethod
     def of_share(
@@ -61,24 +87,53 @@ class Finding(Shown):
         low, high = wilson(hits, targets)
         return cls(attack, hits / targets if targets else 0.0, baseline, low, high, detail, question, uncovered)
 
+    @classmethod
+    def of_test(
+        cls,
+        attack: str,
+        success: float,
+        baseline: float,
+        log_p: float,
+        error: float,
+        detail: str,
+        question: Question = "integrity",
+        uncovered: str = "",
+        exposed: float | None = None,
+        advice: str = "",
+    ) -> "Finding":
+        """The finding of a test of a law. Its interval is as wide as that of a sum whose distance from the mean has this probability, and so leaves the baseline out where the law is broken."""
+        p = math.exp(min(0.0, log_p))
+        wide = abs(success - baseline) * math.sqrt(math.log(error) / min(log_p, -1e-300)) if p < 1 else 1.0
+        low, high = max(0.0, success - wide), min(1.0, success + wide)
+        return cls(attack, success, baseline, low, high, detail, question, uncovered, p, error, exposed, advice)
+
     def card(self) -> Card:
         """The verdict, the measured success beside its baseline, and what it means."""
         sentence = f"success {self.success:.1%} [{self.low:.1%}, {self.high:.1%}], baseline {self.baseline:.1%}"
         uncovered = [Note(f"the release says: {self.uncovered}", "faint")] if self.verdict == "open" else []
-        return Card(f"{self.verdict}  {self.attack}: {sentence}", [Note(self.detail), *uncovered])
+        advice = [Note(f"to do: {self.advice}")] if self.advice else []
+        parts = [Note(self.detail), *uncovered, *advice]
+        return Card(f"{self.verdict}  {self.attack}: {sentence}; how bad: {self.grade}", parts)
 
     @classmethod
     def of_facts(
-        cls, attack: str, hits: int, targets: int, detail: str, question: Question, uncovered: str = ""
+        cls,
+        attack: str,
+        hits: int,
+        targets: int,
+        detail: str,
+        question: Question,
+        uncovered: str = "",
+        advice: str = "",
     ) -> "Finding":
         """The finding for what was counted over all there is: nothing is left to chance, and one hit is one too many."""
         share = hits / targets if targets else 0.0
-        return cls(attack, share, 0.0, share, share, detail, question, uncovered)
+        return cls(attack, share, 0.0, share, share, detail, question, uncovered, advice=advice)
 
     def to_dict(self) -> dict[str, Any]:
-        """For programs."""
-        names = ("attack", "question", "success", "baseline", "low", "high", "verdict", "passed", "uncovered", "detail")
-        return {name: getattr(self, name) for name in names}
+        """For programs; docs/findings.schema.json says what each field is."""
+        names = ("attack", "question", "success", "baseline", "low", "high", "p", "error", "verdict", "grade", "passed")
+        return {name: getattr(self, name) for name in (*names, "exposed", "uncovered", "detail", "advice")}
 
 
 def wilson(hits: float, targets: float, z: float = Z) -> tuple[float, float]:

@@ -37,6 +37,7 @@ from scumble.publishing.row_pipeline import CoinSource, Job
 from scumble.publishing.rows import keyed_coins
 from scumble.publishing.sealing import sealed
 from scumble.publishing.staged import planned
+from scumble.publishing.write import writer_name
 from scumble.release.manifest import Manifest
 from scumble.release.persons import PersonsRecord, under_persons
 from scumble.release.records import SEED, SYSTEM, ColumnRecord, PartRecord, Randomness, StreamRecord
@@ -186,6 +187,7 @@ def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Term
     outside = {"outside": "left out"} if rules_of(job.spec, job.profile.domains) else {}
     manifest = Manifest(
         software=f"scumble {__version__}",
+        writer=writer_name(),
         mechanism=job.plan.mechanism,
         rows=written.rows,
         columns=[_of_parts(_rounded(column, job.profile), job) for column in written.columns],

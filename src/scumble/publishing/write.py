@@ -7,6 +7,7 @@ import itertools
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,12 @@ MOST_LISTED = 1 << 16
 
 LOOK = 0.1
 """Seconds after which the progress of writing is told anew."""
+
+ROW_GROUP = 1 << 20
+"""Rows of a row group, at most."""
+
+LAYOUT = 1
+"""The number of the rules by which rows become bytes, in this file, `encode.py`, `shuffle.py` and `copies.py`; it changes with them."""
 
 PAGES = {"max_rows_per_page": 1 << 20} if "max_rows_per_page" in inspect.signature(pq.ParquetWriter).parameters else {}
 """Pages end by their size alone, as in an Arrow that does not limit their rows: readers are a quarter faster."""
@@ -79,14 +86,7 @@ class ShuffledFiles:
         return self._buckets.missing[column.name]
 
     def _repetitive(self) -> list[str]:
-        """Columns of few values in many rows, which are smaller and read faster where a file lists these once."""
-        columns = zip(self._columns, self.schema(), strict=True)
-        return [
-            field.name
-            for column, field in columns
-            if (isinstance(column, SensitiveColumn) and column.domain.size <= MOST_LISTED)
-            or not (pa.types.is_floating(field.type) or is_text(field.type))
-        ]
+        return repetitive_columns(self._columns, self.schema())
 
     def _parts(self) -> list[tuple[str, range]]:
         buckets = len(self._buckets)
@@ -106,7 +106,7 @@ class ShuffledFiles:
                 if self._stopped.is_set():
                     raise CancelledError
                 table = self._ordered(index)
-                writer.write_table(table.cast(schema), row_group_size=1 << 20)
+                writer.write_table(table.cast(schema), row_group_size=ROW_GROUP)
                 rows += table.num_rows
                 self._written[index] = True
         return file_record(self._folder, path, rows)
@@ -124,9 +124,25 @@ class ShuffledFiles:
         return written.take(pa.array(order))
 
 
-def parquet_writer(path: Path, schema: pa.Schema, repetitive: list[str] | None = None) -> pq.ParquetWriter:
+def repetitive_columns(columns: list[Column], schema: pa.Schema) -> list[str]:
+    """Columns of few values in many rows, which are smaller and read faster where a file lists these once."""
+    return [
+        field.name
+        for column, field in zip(columns, schema, strict=True)
+        if (isinstance(column, SensitiveColumn) and column.domain.size <= MOST_LISTED)
+        or not (pa.types.is_floating(field.type) or is_text(field.type))
+    ]
+
+
+def writer_name() -> str:
+    """What writes the files, for the manifest: the rules and the library. The same rows written by the same writer are the same bytes."""
+    return f"scumble layout {LAYOUT}, parquet-cpp-arrow {pa.__version__}"
+
+
+def parquet_writer(path: Any, schema: pa.Schema, repetitive: list[str] | None = None) -> pq.ParquetWriter:
     """No statistics (a shuffled table cannot use them), no pandas index, no path: of metadata only the types that came in.
 
+    path         of a file, or what takes its bytes
     repetitive   the columns whose values are listed once in the file; all when absent
     """
     worth = True if repetitive is None else repetitive

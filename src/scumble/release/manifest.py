@@ -75,6 +75,8 @@ class Manifest(Model):
     """These three are claims, in sentences for people; what holds is derived (terms.py), and nothing is decided by a sentence."""
     randomness: Randomness
     files: list[FileRecord]
+    writer: str | None = None
+    """What wrote the data files, with its version: the same rows written again by it are the same bytes. Releases that were made before it was noted do not say."""
     persons: PersonsRecord | None = None
     """How many rows a person has; releases that were made before it was counted do not say."""
     not_covered_codes: list[Clause] | None = None

@@ -21,7 +21,8 @@ from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import CodedLaw, ColumnLaw, column_law
 from scumble.auditing.evidence.publication import Codes, Publication, together
 from scumble.auditing.evidence.renewed import renewed
-from scumble.auditing.finding import LEVEL, Finding, Z
+from scumble.auditing.finding import Finding, Z
+from scumble.auditing.level import error_of
 
 NAME = "averaging"
 
@@ -126,7 +127,7 @@ def _column(case: Case, name: str, releases: list[Publication], rows: list[Codes
 
 def _some_fresh(case: Case, looks: list[Sighting], truth: Codes, sentence: str) -> Finding | None:
     """Whether some people have fresh coins while most have keyed ones."""
-    error = (1 - LEVEL) / len(case.publication.sensitive) / (len(looks) - 1)
+    error = error_of(NAME) / len(case.publication.sensitive) / (len(looks) - 1)
     findings = [
         judged
         for other in looks[1:]

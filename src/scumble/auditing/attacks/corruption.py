@@ -5,8 +5,9 @@ known; the baseline is the best guess without them.
 
 A perturbed release (needs the raw table): the attacker takes the others' true values from the published ones of the group and guesses the
 value that is left over most. Knowing others can show him the person's row, never more, so the baseline is what the channel lets a known
-row give at face value, or in groups where that is more, what the most frequent value of the others gives, which needs no release. All people of
-a group are right or wrong by the same few coins, so that its variance is taken for that of one throw. Where groups were sampled, published rows
+row give at face value, or in groups where that is more, what the most frequent value of the others gives, which needs no release. Whether more comes
+through than the channel lets is told by tables that are drawn by it: the same attack on these gets as much in the mean. People of
+a group are right or wrong by the same few coins, so that a group counts as one throw. Where groups were sampled, published rows
 stand for as many people as were sampled by them. Of boxes (perturbed generalization) the likelihood of the one published value is weighed for each
 person (`boxes`), and the baseline is what the channel lets that get.
 
@@ -22,15 +23,20 @@ from scumble.auditing.evidence.boxes import guessed
 from scumble.auditing.evidence.buckets import AnatomyBuckets
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers, column_law
-from scumble.auditing.evidence.parts import HitCount, Summands, worst
+from scumble.auditing.evidence.parts import HitCount, Judged
 from scumble.auditing.evidence.publication import Codes, together
+from scumble.auditing.evidence.trials import law_of
 from scumble.auditing.evidence.value_counts import ValueCounts
-from scumble.auditing.finding import LEVEL, Finding
+from scumble.auditing.finding import Finding, wilson
+from scumble.auditing.level import error_of
+from scumble.core.channel_base import BaseChannel
+from scumble.core.draws import multinomial
+from scumble.core.entropy import Entropy, Stream
 
 NAME = "corruption"
 
-SMALL = 50
-"""People of a group up to which it is looked at by itself too: of larger ones the noise of all coins leaves little."""
+DRAWN = 8
+"""Tables that are drawn by the law of the manifest."""
 
 TRUE_VALUES = "A table of true values does not protect from those who know the others."
 
@@ -104,34 +110,67 @@ def _perturbed(case: Case, name: str) -> Finding:
     publication, truth = case.publication, case.truth(name)
     law = column_law(publication, name, truth)
     hits, size, by_others = _by_group(case, law.read(publication.codes(name)), truth, len(law.prior))
-    share = np.maximum(law.face_value, by_others / np.maximum(size, 1))
-    small = size <= SMALL
-    part = replace(_of_groups(hits[small], size[small], share[small]), of=f" in groups of at most {SMALL}")
-    measured = worst(_of_groups(hits, size, share), [part], (1 - LEVEL) / 2 / len(publication.sensitive))
+    share = float(np.maximum(law.face_value * size, by_others).sum() / max(1.0, size.sum()))
     sentence = (
-        f"{name}: {measured.people:,} people{measured.of}, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
-        f"that or the most frequent value of the others {measured.expected:.2%}"
+        f"{name}: {int(size.sum()):,} people, by whoever knows the true values of all others with the same public values; a known row gives {law.face_value:.2%} at face value, "
+        f"that or the most frequent value of the others {share:.2%}"
     )
-    uncovered = publication.says("not_most_others") if case.publication.sampled else ""
-    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "inference", uncovered)
+    uncovered = publication.says("not_most_others") if publication.sampled else ""
+    success = float(hits.sum() / max(1.0, size.sum()))
+    if uncovered or len(law.keep) > 1:  # of sub-tables it is measured, and `retention` tells whether too much comes through
+        ends, p = wilson(hits.sum(), size.sum()), None if uncovered else 1.0
+        return Finding(NAME, success, share, *ends, sentence, "inference", uncovered, p=p, error=error_of(NAME))
+    return _against_law(case, name, hits, size, sentence, share)
 
 
-def _of_groups(hits: Numbers, size: Numbers, share: Numbers) -> HitCount:
-    """People of a group are right together, or wrong together."""
-    return Summands(hits, size * share, size**2 * share * (1 - share), size, float(size.max(initial=1))).whole()
+def _against_law(case: Case, name: str, hits: Numbers, size: Numbers, sentence: str, share: float) -> Finding:
+    """Against what the same attack gets on tables that are drawn by the law of the manifest: the differences of groups have mean 0, and are independent of each other."""
+    publication, truth = case.publication, case.truth(name)
+    (channel,) = law_of(publication, name, truth)
+    law = column_law(publication, name, truth)
+    mean = np.zeros(len(hits))
+    for k in range(DRAWN):
+        drawn = _drawn(truth, channel, Entropy.seeded(k).stream("corruption", name))
+        mean += _by_group(case, law.read(drawn), truth, len(law.prior), case.groups.raw)[0] / DRAWN
+    spread = float((size**2).sum()) / 4 * (1 + 1 / DRAWN)
+    largest = float(size.max(initial=1)) * (1 + 1 / DRAWN)
+    total, error = float(size.sum()), error_of(NAME) / len(publication.sensitive)
+    measured = Judged.at(HitCount(float(hits.sum()), float(mean.sum()), spread, total, largest), error)
+    detail = f"{sentence}; the channel of the manifest lets this attack get {measured.expected:.2%}"
+    return replace(measured.finding(NAME, detail, "inference"), baseline=max(share, measured.expected))
 
 
-def _by_group(case: Case, seen: Codes, truth: Codes, values: int) -> tuple[Numbers, Numbers, Numbers]:
+def _drawn(truth: Codes, channel: BaseChannel, stream: Stream) -> Codes:
+    """Codes of all people, drawn by a channel: of each true value so many rows of each code, in random order."""
+    shown = np.empty(len(truth), dtype=np.int64)
+    order = stream.permutation(len(truth))
+    order = order[np.argsort(truth[order], kind="stable")]
+    counts = np.bincount(truth, minlength=channel.size)
+    start = 0
+    for some, columns in channel.column_blocks():
+        for value, column in zip(range(some.start, some.stop), columns.T, strict=True):
+            rows = int(counts[value])
+            if rows:
+                times = multinomial(stream, rows, column / column.sum())
+                shown[order[start : start + rows]] = np.repeat(np.arange(len(column)), times)
+            start += rows
+    return shown
+
+
+def _by_group(
+    case: Case, seen: Codes, truth: Codes, values: int, published_groups: Codes | None = None
+) -> tuple[Numbers, Numbers, Numbers]:
     """Of each group how many of its people are guessed right, how many there are, and how many have the most frequent value of the others."""
     groups = case.groups
+    of_row = groups.published if published_groups is None else published_groups
     crowded = ~((groups.rows == 1) & (groups.people == 1))
     number, count = np.cumsum(crowded) - 1, int(crowded.sum())
-    ours, theirs = crowded[groups.published], crowded[groups.raw]
-    published, raw = number[groups.published[ours]], number[groups.raw[theirs]]
+    ours, theirs = crowded[of_row], crowded[groups.raw]
+    published, raw = number[of_row[ours]], number[groups.raw[theirs]]
     weights = _scaled(case)[ours] if case.publication.sampled else None
     hits = _left_over(published, seen[ours], raw, truth[theirs], values, count, weights)
     largest, second, _ = ValueCounts(raw, truth[theirs], values).two_largest(count)
-    people, rows = case.known
+    people, rows = case.known if published_groups is None else (case.known[0], case.known[0])
     alone = np.zeros(len(people))
     return (
         np.concatenate([hits, truth[people] == seen[rows]]),  # with nobody to take away, the row's own value is left
@@ -150,7 +189,7 @@ def _scaled(case: Case) -> Numbers:
 def _box(case: Case, name: str) -> Finding:
     truth = case.truth(name)
     law = column_law(case.publication, name, truth)
-    measured = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=True)
+    measured = guessed(case.boxes, truth, case.publication.codes(name), law, error_of(NAME), known=True)
     sentence = f"{name}: whoever knows the true values of all others in a person's box; the channel of the manifest lets {measured.expected:.2%} of {measured.people:,} people be guessed right"
     return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence)
 

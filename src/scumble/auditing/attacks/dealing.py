@@ -1,80 +1,132 @@
-"""Sub-tables: were rows dealt to them at random? The promise of each sub-table holds for those who know nothing of which rows lie in it but its true counts.
+"""Dealing: were rows dealt to sub-tables, or to buckets, at random? What is promised of each holds for those who know nothing of which rows lie in it but its true counts.
 
-Needs the raw table, because only among rows of one true value every arrangement is alike likely: sub-tables hold different values on purpose, and published values are
-theirs. Looked at are people whose row is known. Of N rows of a true value, n in sub-table z and v with some public value, the number of those with both is hypergeometric:
+Needs the raw table, because only among rows of one true value every arrangement is alike likely: sub-tables and buckets hold different values on purpose. Looked at are people whose row is known. Of N rows of a true
+value, n in sub-table z and v with some public value, the number of those with both is hypergeometric:
 
     E = n v / N        V = n v (N - n) (N - v) / (N^2 (N - 1))
 
-The place in the source is looked at like a public column, in twenty equal parts; and by neighbours among the rows of a value: of N - 1 pairs a share q = sum n (n - 1) / (N (N - 1)) lies
-in the same sub-table, with a variance of at most about (N - 1) q (1 - q). Dealt in turn, too few do; dealt one after the other, too many.
+over all true values together and in each of the commonest. Of buckets, which are many, their numbers are averaged instead: the sum over the people of a public value is that of a sample without putting back, whose bound is that
+of one with (Hoeffding). And along the raw table (`serial`): do the numbers rise or fall, have they a period, do they go with those of another row? Dealt in turn, or one after the other, they do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from scumble.auditing.evidence.buckets import AnatomyBuckets
 from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.column_law import Numbers
 from scumble.auditing.evidence.guessing import true_values
-from scumble.auditing.evidence.parts import HitCount, columns_of, frequent, worst
+from scumble.auditing.evidence.parts import HitCount, columns_of, frequent
 from scumble.auditing.evidence.publication import Codes
-from scumble.auditing.finding import LEVEL, Finding
+from scumble.auditing.evidence.serial import Series
+from scumble.auditing.evidence.signs import Sign, finding_of
+from scumble.auditing.evidence.tails import bennett
+from scumble.auditing.evidence.trials import without_return
+from scumble.auditing.finding import Finding
+from scumble.auditing.level import error_of
+from scumble.core.entropy import Entropy
 
-NAME = "sub-tables"
+NAME = "dealing"
 
 PLACES = 20
-"""Parts of the source that are looked at."""
+"""Parts of the source that are looked at like the values of a column."""
 
 MOST_VALUES = 20
 """True values, at most, within which a public value is looked at."""
 
+SIGNS = 4
+"""Ways to tell sub-tables apart along the raw table."""
+
 
 def attack(case: Case) -> Finding | None:
-    """The rows of which the sub-table is told best by what is not to tell it."""
+    """The rows of which the sub-table or bucket is told best by what is not to tell it."""
     publication = case.publication
-    if case.raw is None or publication.release is None or len(publication.release.strata) < 2:
+    if case.raw is None or publication.release is None:
         return None
+    if publication.form == "buckets":
+        families = _of_buckets(case)
+    elif len(publication.release.strata) > 1 and len(case.known[0]):
+        families = _of_subtables(case)
+    else:
+        return None
+    return finding_of(NAME, families, error_of(NAME), "random dealing")
+
+
+def _of_subtables(case: Case) -> list[list[Sign]]:
+    publication = case.publication
     (name,) = publication.sensitive
-    place, rows = case.known
+    place, rows = _in_order(case)
     x, z = case.truth(name)[place], publication.stratum[rows]
-    if not len(rows):
-        return None
-    true = true_values(case, name)
-    parts = _by_place(x, z, place)
-    twentieth = place * PLACES // max(1, case.raw.num_rows)
-    parts += _by_column(x, z, twentieth, lambda code: f"place in the source = part {code + 1} of {PLACES}", true)
+    parts = _by_column(x, z, place * PLACES // max(1, case.length), _part_of_source, true_values(case, name))
     for codes, named in columns_of(publication.table, publication.quasi):
-        parts += _by_column(x, z, codes[rows], named, true)
-    measured = worst(parts[0], parts[1:], (1 - LEVEL) / 2)
-    sentence = f"{measured.success:.2%} of the {measured.people:,} {measured.of}, where random dealing gives {measured.expected:.2%} ({len(parts):,} looked at, {len(rows):,} rows are known)"
-    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "integrity")
+        parts += _by_column(x, z, codes[rows], named, true_values(case, name))
+    signs = [Sign(part.log_p(), part.hits / part.people, part.expected / part.people, _words(part)) for part in parts]
+    along = []
+    for k in range(SIGNS):
+        sign = Entropy.seeded(0).stream("signs of sub-tables", k).integers(int(z.max()) + 1, 8) % np.uint8(2)
+        along += _along(sign.astype(np.float64)[z], x, place, case.length, "the sub-table of rows of one true value")
+    return [signs, along]
 
 
-def _by_place(x: Codes, z: Codes, place: Codes) -> list[HitCount]:
-    """Neighbours in the source, among the rows of a true value: in the same sub-table, and not."""
-    order = np.lexsort((place, x))
-    x, z = x[order], z[order]
-    pair = x[1:] == x[:-1]
-    same = float((pair & (z[1:] == z[:-1])).sum())
-    counts = np.zeros((int(x.max(initial=0)) + 1, int(z.max(initial=0)) + 1))
-    np.add.at(counts, (x, z), 1)
-    size = counts.sum(axis=1)
-    q = (counts * (counts - 1)).sum(axis=1) / np.maximum(size * (size - 1), 1)
-    pairs = np.maximum(size - 1, 0)
-    expected, variance, count = float((pairs * q).sum()), float((pairs * q * (1 - q)).sum()), float(pairs.sum())
-    return [
-        HitCount(
-            hits,
-            mean,
-            variance,
-            count,
-            2.0,
-            f"pairs of rows next to each other in the source, of one true value, lie in {where}",
-        )
-        for hits, mean, where in (
-            (same, expected, "one sub-table"),
-            (count - same, count - expected, "two sub-tables"),
-        )
+def _part_of_source(code: int) -> str:
+    return f"place in the source = part {code + 1} of {PLACES}"
+
+
+def _words(part: HitCount) -> str:
+    return f"{part.hits:,.0f} of the {part.people:,.0f} {part.of}, where {part.expected:,.1f} are expected"
+
+
+def _in_order(case: Case) -> tuple[Codes, Codes]:
+    """Known people in the order of the raw table, and their rows."""
+    place, rows = case.known
+    order = np.argsort(place, kind="stable")
+    return place[order], rows[order]
+
+
+def _along(score: Numbers, kind: Codes, place: Codes, length: int, of: str) -> Iterator[Sign]:
+    value, variance = without_return(score, kind)
+    if variance.any():
+        series = Series(value, variance, place, length)
+        for sign in (*series.by_place(), series.by_distance()):
+            yield replace(sign, of=f"{of} {sign.of}, a correlation of {sign.seen:.3f}")
+
+
+def _of_buckets(case: Case) -> list[list[Sign]]:
+    """The numbers of buckets, and who was left out."""
+    buckets = AnatomyBuckets.of(case.publication)
+    assert case.raw is not None
+    truth = buckets.codes(case.raw.column(buckets.name))
+    place, rows = _in_order(case)
+    groups = case.groups
+    alone = np.flatnonzero((groups.people[groups.raw] == 1) & (groups.rows[groups.raw] <= 1))
+    number = buckets.of_row[rows] / max(1, len(buckets.counts) - 1)
+    there = groups.rows[groups.raw[alone]].astype(np.float64)
+    looks = [
+        (place, truth[place], number, "the number of the bucket of rows of one true value"),
+        (alone, truth[alone], there, "whether rows of one true value were published"),
     ]
+    along = [sign for at, x, score, of in looks for sign in _along(score, x, at, case.length, of)]
+    parts = [sign for at, x, score, of in looks for sign in _means(case, at, x, score, of)]
+    return [along, parts]
+
+
+def _means(case: Case, place: Codes, x: Codes, score: Numbers, of: str) -> Iterator[Sign]:
+    """Of each public value the mean of the scores of its people, against that of all people of their true values."""
+    count = np.maximum(np.bincount(x), 1)
+    mean = (np.bincount(x, weights=score) / count)[x]
+    spread = np.maximum(np.bincount(x, weights=score**2) / count - (np.bincount(x, weights=score) / count) ** 2, 0)[x]
+    assert case.raw is not None
+    for codes, named in columns_of(case.raw, case.publication.quasi):
+        mine = codes[place]
+        sums, variances, rows = (np.bincount(mine, weights=w) for w in (score - mean, spread, np.ones(len(mine))))
+        for k in frequent(rows):
+            log_p = float(bennett(abs(sums[k]), variances[k])) + np.log(2)
+            expected = float(np.bincount(mine, weights=mean)[k] / rows[k])
+            seen = expected + float(sums[k] / rows[k])
+            words = f"{of}, among {rows[k]:,.0f} people with {named(k)}, is {seen:.3f} in the mean, where {expected:.3f} is expected"
+            yield Sign(min(0.0, log_p), seen, expected, words)
 
 
 def _by_column(

@@ -21,7 +21,8 @@ from scumble.auditing.attacks.generalized import BETWEEN, coded, members, number
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.parts import HitCount, worst
 from scumble.auditing.evidence.publication import Codes, together
-from scumble.auditing.finding import LEVEL, Finding
+from scumble.auditing.finding import Finding
+from scumble.auditing.level import ERROR
 
 NAME = "downcoding"
 
@@ -60,7 +61,7 @@ def attack(case: Case) -> Finding | None:
                     chances.append(chance)
     if not chances:
         return None
-    measured = worst(HitCount.of_chances(hits, np.array(chances)), [], 1 - LEVEL)
+    measured = worst(HitCount.of_chances(hits, np.array(chances)), [], ERROR)
     sentence = (
         f"{measured.success:.1%} of {measured.people:,} statements that hold where labels are as narrow as can be (both ends of a range are somebody's) are true of {len(classes):,} classes; "
         f"{measured.expected:.1%} would be by chance"

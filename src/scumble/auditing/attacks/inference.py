@@ -22,7 +22,8 @@ from scumble.auditing.evidence.column_law import ColumnLaw, column_law
 from scumble.auditing.evidence.guessing import in_known_rows
 from scumble.auditing.evidence.publication import together
 from scumble.auditing.evidence.value_counts import ValueCounts
-from scumble.auditing.finding import LEVEL, Finding
+from scumble.auditing.finding import Finding
+from scumble.auditing.level import error_of
 
 NAME = "inference"
 
@@ -50,8 +51,8 @@ def _perturbed(case: Case, name: str) -> Finding:
         return Finding(NAME, rate, rate, rate, rate, sentence)
     truth = case.truth(name)
     law = column_law(case.publication, name, truth)
-    error = (1 - LEVEL) / 2 / len(case.publication.sensitive)
-    measured = in_known_rows(case, name, truth, law, law.guesses(), error, otherwise=int(law.prior.argmax()))
+    error = error_of(NAME) / len(case.publication.sensitive)
+    measured = in_known_rows(case, name, truth, law, law.guesses(), error)
     where = f" with {measured.of}" if measured.of else ""
     sentence = f"{name}: measured on {measured.people:,} people{where}; the channel of the manifest lets the guess be right in {measured.expected:.2%}, and {_prior(law)}"
     return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence)
@@ -85,7 +86,7 @@ def _box(case: Case) -> Finding:
     (name,) = case.publication.sensitive
     truth = case.truth(name)
     law = column_law(case.publication, name, truth)
-    measured = guessed(case.boxes, truth, case.publication.codes(name), law, (1 - LEVEL) / 2, known=False)
+    measured = guessed(case.boxes, truth, case.publication.codes(name), law, error_of(NAME), known=False)
     sentence = f"{name}: measured on {measured.people:,} people by the value of their box; the channel of the manifest lets the guess be right in {measured.expected:.2%}, and {_prior(law)}"
     return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence)
 

@@ -12,7 +12,8 @@ import pyarrow as pa
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.parts import HitCount, Summands, columns_of, worst
 from scumble.auditing.evidence.publication import Codes
-from scumble.auditing.finding import LEVEL, Finding
+from scumble.auditing.finding import Finding
+from scumble.auditing.level import error_of
 from scumble.core.domain import Domain
 from scumble.forms.tuple_set.record import TupleSetRecord
 
@@ -35,12 +36,12 @@ def attack(case: Case) -> Finding | None:
     parts.append(
         HitCount(missing, others * (1 - beta), others * beta * (1 - beta), others, of="nobody, which are missing")
     )
-    measured = worst(terms.whole(), parts, 1 - LEVEL)
+    measured = worst(terms.whole(), parts, error_of("retention"))
     which = f" of {measured.of}" if measured.of else " of the table that are published"
     sentence = (
         f"{measured.success:.2%} of {measured.people:,} tuples{which}, where the manifest gives {measured.expected:.2%}"
     )
-    return Finding("retention", measured.success, measured.expected, *measured.ends, sentence, "integrity")
+    return measured.finding("retention", sentence)
 
 
 def _tuples(table: pa.Table, domains: dict[str, Domain]) -> Codes:

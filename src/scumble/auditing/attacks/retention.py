@@ -19,7 +19,8 @@ from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import column_law
 from scumble.auditing.evidence.guessing import in_any_row, in_known_rows
 from scumble.auditing.evidence.publication import Codes, Publication, together
-from scumble.auditing.finding import LEVEL, Finding
+from scumble.auditing.finding import Finding
+from scumble.auditing.level import error_of
 from scumble.core.channel import Channel, replacement_of
 
 NAME = "retention"
@@ -37,7 +38,7 @@ def attack(case: Case) -> Finding | None:
         return made_up.attack(case)
     if not case.publication.coined:
         return None
-    error = (1 - LEVEL) / 2 / max(1, len(case.publication.sensitive))
+    error = error_of(NAME) / 2 / max(1, len(case.publication.sensitive))
     findings = [finding for name in case.publication.sensitive for finding in _column(case, name, error)]
     return max(findings, key=lambda finding: finding.low - finding.baseline, default=None)
 
@@ -50,14 +51,14 @@ def _column(case: Case, name: str, error: float) -> list[Finding]:
         return by_counts
     truth = case.truth(name)
     law = column_law(case.publication, name, truth)
-    if law.whole:
+    if law.whole and not case.publication.traits.permuted:
         measured = in_any_row(case, name, truth, law, error)
     else:
         face = np.tile(np.arange(len(law.prior)), (len(law.keep), 1))
         measured = in_known_rows(case, name, truth, law, face, error)
     where = f" among {measured.people:,} people with {measured.of}" if measured.of else ""
     sentence = f"{name}: a row with a person's public values has the true value in {measured.success:.2%}{where}; the channel of the manifest gives {measured.expected:.2%}"
-    by_truth = Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "integrity")
+    by_truth = measured.finding(NAME, sentence)
     return [by_truth, *(finding for finding in by_counts if not finding.passed)]
 
 

@@ -16,7 +16,8 @@ from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers, column_law
 from scumble.auditing.evidence.parts import HitCount, Judged, worst
 from scumble.auditing.evidence.publication import Codes
-from scumble.auditing.finding import LEVEL, Finding
+from scumble.auditing.finding import Finding
+from scumble.auditing.level import error_of
 
 NAME = "whole rows"
 
@@ -44,7 +45,7 @@ def attack(case: Case) -> Finding | None:
         f"{measured.success:.2%} of {measured.people:,} known rows have {measured.of} of {len(kept)} perturbed columns, where the channels of the manifest give "
         f"{measured.expected:.2%}; rows that were passed by show from {measured.shows:.2%} of them on"
     )
-    return Finding(NAME, measured.success, measured.expected, *measured.ends, sentence, "integrity")
+    return measured.finding(NAME, sentence)
 
 
 def _judged(equal: Codes, chance: Numbers) -> Judged:
@@ -57,7 +58,7 @@ def _judged(equal: Codes, chance: Numbers) -> Judged:
         )
         for least in range(columns, 1, -1)
     ]
-    return worst(sums[0], sums[1:], 1 - LEVEL)
+    return worst(sums[0], sums[1:], error_of(NAME))
 
 
 def _tails(chances: list[Numbers]) -> Numbers:

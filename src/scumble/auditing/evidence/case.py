@@ -59,6 +59,11 @@ class Case:
         """The raw table's columns that were published, in the form in which they were published, in the order of its rows; perturbed ones are in `truth`."""
         return self._read[0] if self.source is not None else None
 
+    @property
+    def length(self) -> int:
+        """How many rows the raw table has."""
+        return self._read[0].num_rows if self.source is not None else 0
+
     def truth(self, name: str) -> Codes:
         """The true values of a perturbed column as places in its domain, in the order of the raw table's rows."""
         return self._read[1][name].astype(np.int64)

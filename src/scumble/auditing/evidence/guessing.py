@@ -23,28 +23,27 @@ import numpy as np
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import ColumnLaw
-from scumble.auditing.evidence.parts import HitCount, Judged, Summands, at_most_one, columns_of, summed, worst
+from scumble.auditing.evidence.exchanged import Exchanged
+from scumble.auditing.evidence.parts import Judged, Summands, at_most_one, columns_of, summed, worst
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.evidence.value_counts import ValueCounts
 
 
 def in_known_rows(
-    case: Case, name: str, truth: Codes, law: ColumnLaw, guess: Codes, error: float, *, otherwise: int | None = None
+    case: Case, name: str, truth: Codes, law: ColumnLaw, guess: Codes, error: float
 ) -> Judged:
-    """The people whose row is known; with a value that is guessed otherwise, all people."""
+    """The people whose row is known."""
     publication, (people, rows) = case.publication, case.known
     x, y, z = truth[people], law.read(publication.codes(name)[rows]), publication.stratum[rows]
     terms = Summands.of_chances(guess[z, y] == x, law.chance(guess)[z, x])
+    if publication.traits.permuted:
+        terms = Exchanged.of(y == x, x, np.bincount(truth, minlength=len(law.prior)).astype(float), float(law.keep[0, 0]))
     parts = terms.by(x, true_values(case, name))
     if len(law.keep) > 1:
         parts += terms.by(z, lambda k: f"sub-table {k}")
     for codes, named in columns_of(publication.table, publication.quasi):
         parts += terms.by(codes[rows], named)
-    whole = terms.whole()
-    if otherwise is not None:
-        elsewhere = float((truth == otherwise).sum() - (x == otherwise).sum())
-        whole = HitCount(whole.hits + elsewhere, whole.expected + elsewhere, whole.variance, len(truth))
-    return worst(whole, parts, error)
+    return worst(terms.whole(), parts, error)
 
 
 def in_any_row(case: Case, name: str, truth: Codes, law: ColumnLaw, error: float) -> Judged:

@@ -20,17 +20,25 @@ LENGTH, DATA_AT, DICTIONARY_AT, BLOOM_AT, BLOOM_LENGTH, BLOOM_BYTES = 7, 9, 11, 
 
 def stray_bytes(path: Path) -> int:
     """How many bytes of a file are not zero and belong to nothing."""
+    return sum(len(gap.replace(b"\0", b"")) for gap in _gaps(path))
+
+
+def gap_bytes(path: Path) -> int:
+    """How many bytes belong to nothing, zeros too."""
+    return sum(map(len, _gaps(path)))
+
+
+def _gaps(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         end = len(data) - 8
         start = end - int.from_bytes(data[end : end + 4], "little")
         footer = ThriftReader(data[start:end])
         spans = sorted(_spans(data, footer.struct()))
-        stray, place = 0, len(MAGIC)
+        place = len(MAGIC)
         for first, last in [*spans, (start, start + footer.place), (end, end)]:
             if first > place:
-                stray += len(data[place:first].replace(b"\0", b""))
+                yield data[place:first]
             place = max(place, last)
-        return stray
 
 
 def _spans(data: mmap.mmap, footer: Struct) -> Iterator[Span]:

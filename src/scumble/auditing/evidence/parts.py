@@ -2,18 +2,21 @@
 
 A table as a whole can be as its manifest says while some of its people are not: one value that is never replaced, one region with other coins. So the rows of every
 value of some columns are looked at by themselves. Which rows these are depends on no coin. Half of the error goes to the whole, the other half to all parts in
-equal shares (Bonferroni), so that a sound table is called broken, by the whole or by any part, with probability at most `error`.
+equal shares (Bonferroni), so that a sound table is called broken, by the whole or by any part, with probability at most `error`: the bound of each is
+Bennett's (`tails`), which holds for every number of rows.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy.stats import norm
 
 from scumble.auditing.evidence.publication import Codes, together
+from scumble.auditing.evidence.tails import bennett, least_above
+from scumble.auditing.finding import Finding, Question
 
 Numbers = npt.NDArray[np.float64]
 
@@ -40,6 +43,18 @@ class HitCount:
         chance = at_most_one(chance)
         return cls(hits, float(chance.sum()), float((chance * (1 - chance)).sum()), len(chance), of=of)
 
+    def log_p(self) -> float:
+        """The logarithm of a bound on the probability of so many hits or more."""
+        return self.bound(self.hits - self.expected)
+
+    def bound(self, above: float) -> float:
+        """The same for any number above the mean."""
+        return float(bennett(above, self.variance, self.largest))
+
+    def half(self, error: float) -> float:
+        """How far above its mean the number has to lie for the bound to be at most the error."""
+        return least_above(self.bound, error, self.largest)
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -51,18 +66,29 @@ class Judged:
     """Half the width of the interval for the success."""
     people: int
     of: str
+    log_p: float
+    """The logarithm of a bound on the probability of so many hits or more, over all sums that were looked at."""
+    error: float
 
     @classmethod
-    def at(cls, sum: HitCount, z: float) -> "Judged":
-        """With an interval whose second part covers what the normal law leaves out in small parts (Bernstein's inequality)."""
+    def at(cls, sum: HitCount, error: float, looked_at: float = 1.0) -> "Judged":
+        """With an interval that leaves the mean out where the bound is below the error, shared among several."""
         people = max(1.0, sum.people)
-        half = z * sum.variance**0.5 + z**2 * sum.largest / 6
-        return cls(sum.hits / people, sum.expected / people, half / people, int(people), sum.of)
+        half = sum.half(error / looked_at) / people
+        log_p = min(0.0, sum.log_p() + math.log(looked_at))
+        return cls(sum.hits / people, sum.expected / people, half, int(people), sum.of, log_p, error)
 
     @property
     def ends(self) -> tuple[float, float]:
         """The interval."""
         return max(0.0, self.success - self.half), min(1.0, self.success + self.half)
+
+    def finding(self, attack: str, detail: str, question: Question = "integrity", uncovered: str = "") -> Finding:
+        """What it says, as a finding."""
+        p = math.exp(self.log_p)
+        return Finding(
+            attack, self.success, self.expected, *self.ends, detail, question, uncovered, p=p, error=self.error
+        )
 
     @property
     def shows(self) -> float:
@@ -77,11 +103,10 @@ class Judged:
 
 def worst(whole: HitCount, parts: Sequence[HitCount], error: float) -> Judged:
     """The whole, unless it holds and a part of it does not: then the part that is farthest off."""
-    first = Judged.at(whole, float(norm.isf(error / 2)))
+    first = Judged.at(whole, error, 2 if parts else 1)
     if first.surplus > 0 or not parts:
         return first
-    z = float(norm.isf(error / 2 / len(parts)))
-    second = max((Judged.at(part, z) for part in parts), key=lambda part: part.surplus)
+    second = Judged.at(min(parts, key=HitCount.log_p), error, 2 * len(parts))
     return second if second.surplus > 0 else first
 
 
@@ -103,23 +128,17 @@ class Summands:
 
     def whole(self) -> HitCount:
         """All of them."""
-        return HitCount(
-            float(self.hits.sum()),
-            float(self.expected.sum()),
-            float(self.variance.sum()),
-            float(self.people.sum()),
-            self.largest,
-        )
+        return self.by(np.zeros(len(self.hits), dtype=np.int64), lambda code: "", least=0)[0]
 
-    def by(self, codes: Codes, named: Callable[[int], str]) -> list[HitCount]:
+    def by(self, codes: Codes, named: Callable[[int], str], least: int = LEAST_ROWS) -> list[HitCount]:
         """One sum for every frequent code."""
-        count = int(codes.max(initial=-1)) + 1
+        count = int(codes.max(initial=0)) + 1
         hits, expected, variance, people = (
             summed(codes, term, count) for term in (self.hits, self.expected, self.variance, self.people)
         )
         return [
             HitCount(float(hits[k]), float(expected[k]), float(variance[k]), float(people[k]), self.largest, named(k))
-            for k in frequent(people)
+            for k in frequent(people, least)
         ]
 
 
@@ -137,10 +156,10 @@ def summed(codes: Codes, weights: Numbers, count: int) -> Numbers:
     return np.bincount(codes, weights=weights, minlength=count).astype(np.float64)
 
 
-def frequent(rows: Numbers) -> list[int]:
+def frequent(rows: Numbers, least: int = LEAST_ROWS) -> list[int]:
     """The values that are looked at, by how many rows each has."""
     most = np.argsort(-rows, kind="stable")[:MOST_PARTS]
-    return [int(k) for k in most if rows[k] >= LEAST_ROWS]
+    return [int(k) for k in most if rows[k] >= least]
 
 
 def columns_of(table: pa.Table, names: Sequence[str]) -> Iterator[tuple[Codes, Callable[[int], str]]]:

@@ -1,0 +1,190 @@
+"""What public columns tell of a sensitive one: a model of Pr[value | public columns] that is fitted by a likelihood, smoothed, and stopped where rows that it was not fitted on are told no better.
+
+    ln Pr[x | z] = ln prior_x + sum over tables t of  effect_t[cell of z in t, x]        up to a constant
+
+A table has a cell for each value of a column, or for each pair of values of two. The likelihood of row i is sum_x Pr[x | z_i] L_i(x), where L_i(x) is how likely the row is if the true value is x:
+the channel's P[y_i, x] for whoever has the release alone, 1 or 0 for whoever knows true values. One learner serves both. With w_i the belief in x after row i was seen, the slope of the likelihood
+is s_i(x) = w_i(x) - Pr[x | z_i], and a step in a cell is
+
+    step = sum_i s_i / (sum_i s_i^2 + ridge)
+
+its own information in the denominator, so that a weak channel makes long steps of few rows and a cell with little information hardly any. Single columns come first, then the pairs that promise most.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy import sparse
+
+from scumble.auditing.evidence.column_law import Numbers
+from scumble.auditing.evidence.publication import Codes, together
+from scumble.core.arrow_types import decoded, is_number
+
+BINS = 32
+"""Parts of a column in a pair, and of a number with many values."""
+MOST_PAIRS = 8
+"""Pairs of columns that are fitted, at most."""
+SWEEPS = 8
+"""Times that all tables are gone through, at most."""
+RIDGE = 2.0
+RATE = 0.7
+WARMTH = (0.5, 0.7, 0.85, 1.0, 1.2)
+"""Powers that the fitted beliefs are tried with at last, so that they are neither too sure nor too shy."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One way to number the values of a public column, for all rows of an audit."""
+
+    names: tuple[str, ...]
+    codes: Codes
+    size: int
+
+
+def axes_of(table: pa.Table, names: Sequence[str], *, rows: int) -> tuple[list[Axis], list[Axis]]:
+    """Each column as it is, and coarser: numbers with many values in parts alike full, words beyond the commonest together."""
+    fine, coarse = [], []
+    for name in names:
+        (codes,), size = together([name], table)
+        exact = Axis((name,), codes, size)
+        rough = _binned(table.column(name), name, exact)
+        if size <= rows / 4:
+            fine.append(exact)
+        if rough is not exact:
+            fine.append(rough)
+        coarse.append(rough)
+    return fine, coarse
+
+
+def _binned(column: pa.ChunkedArray, name: str, exact: Axis) -> Axis:
+    if exact.size <= BINS:
+        return exact
+    plain = decoded(column)
+    if is_number(plain.type):
+        numbers = plain.cast(pa.float64(), safe=False).to_numpy()
+        finite = numbers[np.isfinite(numbers)]
+        edges = np.unique(np.quantile(finite, np.linspace(0, 1, BINS)[1:-1])) if len(finite) else np.zeros(0)
+        return Axis((name,), np.searchsorted(edges, numbers, side="right").astype(np.int64), BINS)
+    often = np.argsort(-np.bincount(exact.codes, minlength=exact.size), kind="stable")[: BINS - 1]
+    place = np.full(exact.size, BINS - 1)
+    place[often] = np.arange(len(often))
+    return Axis((name,), place[exact.codes], BINS)
+
+
+def crossed(one: Axis, other: Axis) -> Axis:
+    """Both together."""
+    return Axis((*one.names, *other.names), one.codes * other.size + other.codes, one.size * other.size)
+
+
+@dataclass
+class Model:
+    """Fitted effects."""
+
+    prior: Numbers
+    axes: list[Axis] = field(default_factory=list)
+    effects: list[Numbers] = field(default_factory=list)
+    warmth: float = 1.0
+
+    def beliefs(self, rows: npt.NDArray[np.intp]) -> Numbers:
+        """Pr[value | public columns] of some rows, by value."""
+        return _softmax(self.warmth * self.logits(rows))
+
+    def logits(self, rows: npt.NDArray[np.intp]) -> Numbers:
+        """Their logarithms, up to a constant."""
+        total = np.tile(np.log(self.prior), (len(rows), 1))
+        for axis, effect in zip(self.axes, self.effects, strict=True):
+            total += effect[axis.codes[rows]]
+        return total
+
+
+def fit(axes: tuple[list[Axis], list[Axis]], rows: npt.NDArray[np.intp], likelihood: Numbers, prior: Numbers) -> Model:
+    """A model of some rows, each with its likelihood by value; a fifth of them tells when to stop."""
+    kept = np.arange(len(rows)) % 5 > 0
+    inner, outer = rows[kept], rows[~kept]
+    model = Model(np.maximum(prior, 1e-9))
+    fitting = _Fitting(model, inner, likelihood[kept], outer, likelihood[~kept])
+    fine, coarse = axes
+    fitting.sweeps(fine)
+    pairs = [crossed(one, other) for one, other in combinations(coarse, 2)]
+    promising = sorted(pairs, key=fitting.promise, reverse=True)[:MOST_PAIRS]
+    fitting.sweeps([pair for pair in promising if fitting.promise(pair) > 0])
+    model.warmth = max(WARMTH, key=fitting.told_at)
+    return model
+
+
+class _Fitting:
+    """The state of a fit: logits of the rows that it is fitted on, and of those that it is not."""
+
+    def __init__(self, model: Model, inner: Codes, likelihood: Numbers, outer: Codes, test: Numbers) -> None:
+        self._model, self._inner, self._likelihood, self._outer, self._test = model, inner, likelihood, outer, test
+        self._logits, self._left = model.logits(inner), model.logits(outer)
+
+    def sweeps(self, axes: list[Axis]) -> None:
+        """Steps in all tables in turn, until rows that were left out are told no better."""
+        if not axes:
+            return
+        best, told = [np.zeros((axis.size, len(self._model.prior))) for axis in axes], self.told_at(1.0)
+        effects = [effect.copy() for effect in best]
+        logits, left = self._logits.copy(), self._left.copy()
+        for _ in range(SWEEPS):
+            for axis, effect in zip(axes, effects, strict=True):
+                step = RATE * self._step(axis)
+                effect += step
+                self._logits += step[axis.codes[self._inner]]
+                self._left += step[axis.codes[self._outer]]
+            now = self.told_at(1.0)
+            if now <= told + 1e-5:
+                break
+            told, best = now, [effect.copy() for effect in effects]
+            logits, left = self._logits.copy(), self._left.copy()
+        self._logits, self._left = logits, left
+        self._model.axes += axes
+        self._model.effects += best
+
+    def told_at(self, warmth: float) -> float:
+        """The mean logarithm of the likelihood of rows that were left out."""
+        if not len(self._left):
+            return 0.0
+        return float(np.log(np.maximum((_softmax(warmth * self._left) * self._test).sum(axis=1), 1e-300)).mean())
+
+    def promise(self, axis: Axis) -> float:
+        """How much a first step in a table gains, beyond what it gains by chance."""
+        slope = self._slope()
+        sums, squares = (_by_cell(axis.codes[self._inner], part, axis.size) for part in (slope, slope**2))
+        gain = sums**2 / (squares + RIDGE)
+        return float((gain - squares / (squares + RIDGE)).sum())
+
+    def _slope(self) -> Numbers:
+        beliefs = _softmax(self._logits)
+        after = beliefs * self._likelihood
+        return np.asarray(after / np.maximum(after.sum(axis=1, keepdims=True), 1e-300) - beliefs)
+
+    def _step(self, axis: Axis) -> Numbers:
+        slope = self._slope()
+        codes = axis.codes[self._inner]
+        sums, squares = _by_cell(codes, slope, axis.size), _by_cell(codes, slope**2, axis.size)
+        return np.clip(sums / (squares + RIDGE), -4, 4)
+
+
+def _by_cell(codes: Codes, values: Numbers, size: int) -> Numbers:
+    cells = sparse.csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))
+    return np.asarray(cells.T @ values)
+
+
+def _softmax(logits: Numbers) -> Numbers:
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+
+
+def likelihoods(length: int) -> int:
+    """How many rows are held at a time, for so many values.
+
+    >>> likelihoods(40)
+    50000
+    """
+    return int(2_000_000 / max(1, length)) if math.isfinite(length) else 0

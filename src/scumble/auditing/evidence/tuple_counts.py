@@ -1,0 +1,142 @@
+"""The tables of a counted release beside the raw table: how often each tuple truly occurs, and how often it is published; and the law in between."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.stats import binom
+
+from scumble.auditing.evidence.case import Case
+from scumble.auditing.evidence.column_law import Numbers
+from scumble.auditing.evidence.publication import Codes, together, whole_table
+from scumble.core.arrow_types import decoded
+from scumble.forms.tuples.record import Counting, Full, Practical, TuplesRecord
+from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
+from scumble.truth import recoded
+
+MOST_ROWS = 200_000
+"""People of a tuple up to which the law of a tuple that stayed in some columns is computed."""
+
+
+@dataclass(frozen=True, eq=False)
+class TupleCounts:
+    """One table: its tuples, in the order of their values."""
+
+    name: str
+    tuples: pa.Table
+    true: Codes
+    shown: Codes
+    """How often each is published, 0 where it is not."""
+    absent: int
+    """Tuples of a declared domain that nobody has and that were not published."""
+    stayed: float
+    """The probability with which a person's tuple stayed in this table."""
+    counting: Counting
+
+    @cached_property
+    def law(self) -> ClampedCounts:
+        """The law of a count that is published."""
+        counting = self.counting
+        if isinstance(counting, Full):
+            return ClampedCounts.full(counting.epsilon)
+        assert isinstance(counting, Practical)
+        return self.matrix.counts
+
+    @cached_property
+    def matrix(self) -> NoisyCountMatrix:
+        """The law with suppression."""
+        assert isinstance(self.counting, Practical)
+        return NoisyCountMatrix(self.counting.k, self.counting.epsilon, self.counting.delta)
+
+    @cached_property
+    def looked_at(self) -> Codes:
+        """The tuples to which a law applies: all of a full count; else those of at least k people."""
+        if isinstance(self.counting, Full):
+            return np.arange(len(self.true))
+        least = self.counting.k if self.stayed == 1 else 1
+        return np.flatnonzero((self.true >= least) & (self.true <= MOST_ROWS))
+
+    def chance(self, count: Codes, low: Codes, high: Codes) -> Numbers:
+        """The probability that tuples of so many people are published at least `low` and at most `high` times."""
+        if self.stayed == 1:
+            return self._chance(count, low, high)
+        most, chance = int(count.max(initial=0)), np.zeros(len(count))
+        left = np.arange(most + 1)
+        for n, a, b in {*zip(count.tolist(), low.tolist(), high.tolist(), strict=True)}:
+            some = left[: n + 1]
+            one = float(binom.pmf(some, n, self.stayed) @ self._chance(some, np.full(n + 1, a), np.full(n + 1, b)))
+            chance[(count == n) & (low == a) & (high == b)] = one
+        return chance
+
+    def _chance(self, count: Codes, low: Codes, high: Codes) -> Numbers:
+        floor, r = self.law.floor, self.law.r
+        kept = np.ones(len(count))
+        if isinstance(self.counting, Practical):
+            kept = np.where(count >= floor, 1 - self.matrix.probabilities(count, np.zeros_like(count)), 0.0)
+        upper = np.where(high >= floor, _below(high - count, r), 0.0)
+        lower = np.where(low - 1 >= floor, _below(low - 1 - count, r), 0.0)
+        nothing = (low <= 0) * (1 - kept)
+        return np.asarray(np.clip(kept * np.maximum(upper - lower, 0) + nothing, 0, 1))
+
+
+def _below(z: Codes, r: float) -> Numbers:
+    """Pr[Z <= z] of two-sided geometric noise."""
+    far = np.minimum(np.abs(np.where(z >= 0, z + 1, z)), 10**6).astype(np.float64)
+    tail = r**far / (1 + r)
+    return np.where(z >= 0, 1 - tail, tail)
+
+
+def counted_tables(case: Case) -> Iterator[TupleCounts]:
+    """The tables of a release of tuples beside the raw table; none where ranges or transactions were published."""
+    manifest = case.publication.manifest
+    if manifest is None or case.source is None or manifest.view.ranges:
+        return
+    record = manifest.form
+    if not isinstance(record, TuplesRecord) or record.transactions is not None:
+        return
+    names = [column.name for column in manifest.columns]
+    whole = recoded(whole_table(case.source, names), manifest)
+    parts = [(table.name, list(table.attributes)) for table in record.tables] or [("", names)]
+    for (name, attributes), published in zip(parts, case.publication.tables, strict=True):
+        yield _counted(case, name, attributes, published, whole, record)
+
+
+def _counted(
+    case: Case, name: str, attributes: list[str], published: pa.Table, raw: pa.Table, record: TuplesRecord
+) -> TupleCounts:
+    (ours, theirs), count = together(attributes, published, raw)
+    one = np.zeros(count, dtype=np.int64)
+    one[theirs] = np.arange(len(theirs)) + published.num_rows
+    one[ours] = np.arange(len(ours))
+    both = pa.table(
+        {n: pa.chunked_array([*_plain(published, raw, n)]).combine_chunks() for n in attributes}
+    ).take(pa.array(one))
+    shown, true = np.bincount(ours, minlength=count), np.bincount(theirs, minlength=count)
+    some = np.logical_or.reduce([pc.is_valid(column).to_numpy(zero_copy_only=False) for column in both.columns])
+    true = np.where(some | (record.schema_ is None), true, 0)
+    absent = 0
+    if isinstance(record.counting, Full):
+        kinds = {c.name: c.type for c in case.publication.manifest.columns}  # type: ignore[union-attr]
+        absent = math.prod(d.domain(kinds[n]).size for n, d in record.counting.domains.items()) - count
+    return TupleCounts(name, both, true, shown, absent, _stayed(raw, record), record.counting)
+
+
+def _plain(published: pa.Table, raw: pa.Table, name: str) -> Iterator[pa.Array]:
+    kind = decoded(published.column(name)).type
+    for table in (published, raw):
+        yield from decoded(table.column(name)).cast(kind).chunks
+
+
+def _stayed(raw: pa.Table, record: TuplesRecord) -> float:
+    """How probably a tuple stays in a table, where it stays in c* of them; NaN where tuples differ in that."""
+    schema = record.schema_
+    if schema is None or schema.c_star >= len(schema.tables):
+        return 1.0
+    missing = any(raw.column(name).null_count for table in schema.tables for name in table.attributes)
+    return math.nan if missing else schema.c_star / len(schema.tables)
+
+
