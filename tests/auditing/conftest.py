@@ -23,7 +23,7 @@ Forge = Callable[[Release, pa.Table], Release]
 
 @pytest.fixture
 def forge(tmp_path: Path) -> Forge:
-    """A release with other rows than were published, its manifest hashed anew: what a careless or dishonest publisher hands out."""
+    """A release with other rows than were published, its manifest hashed anew: what a careless or dishonest publisher hands out. It does not name what wrote it, so that it is not found by its bytes."""
     made = 0
 
     def forged(release: Release, table: pa.Table) -> Release:
@@ -36,7 +36,9 @@ def forge(tmp_path: Path) -> Forge:
         manifest = read_manifest(folder)
         files = [f for f in manifest.files if f.rows is None]
         files.append(file_record(folder, "data.parquet", table.num_rows))
-        (folder / NAME).write_text(manifest.model_copy(update={"files": files, "rows": table.num_rows}).text())
+        (folder / NAME).write_text(
+            manifest.model_copy(update={"files": files, "rows": table.num_rows, "writer": None}).text()
+        )
         return open_release(folder)
 
     return forged

@@ -405,7 +405,7 @@ def no_noise_columnized(rows: int, seed: int) -> Planted:
 # dealing and sampling
 
 
-@plant("rows dealt to sub-tables by a public column", "sub-tables", least=3000)
+@plant("rows dealt to sub-tables by a public column", "dealing", least=3000)
 def dealt(rows: int, seed: int) -> Planted:
     """Rows of each value go to the sub-tables in the order of their region."""
     raw = balanced(rows, seed)
@@ -419,10 +419,10 @@ def dealt(rows: int, seed: int) -> Planted:
         labels[order] = np.repeat(np.tile(np.arange(state.shape[1]), len(state)), state.ravel())
         return labels
 
-    how = {"sensitive": "job", "domains": {"job": list(range(24))}, "drop": "ill", "retain": None, "rho2": 0.4}
+    how = {"sensitive": "job", "domains": {"job": list(range(24))}, "drop": "ill", "rho2": 0.4}
     with patch("scumble.mechanisms.partitioned.subtables.deal", deal):
-        chosen = {k: v for k, v in {**how, "mechanism": "partitioned"}.items() if v is not None}
-        return Planted(publish_openly(raw, seed=seed, **chosen), raw)
+        release = publish_openly(raw, seed=seed, mechanism="partitioned", persons="one row each", **how)
+        return Planted(release, raw)
 
 
 @plant("buckets filled in the order of the source", "dealing", least=3000, most=100_000)
@@ -434,7 +434,7 @@ def filled(rows: int, seed: int) -> Planted:
         return np.arange(count) if count == rows and by is None else original(self, count, by)
 
     original = Stream.permutation
-    how = {"retain": None, "mechanism": "anatomy", "settings": {"l": 3}}
+    how = {"retain": None, "mechanism": "anatomy", "settings": {"l": 3}, "persons": "one row each"}
     chosen = {k: v for k, v in (ONE | how).items() if v is not None}
     with patch.object(Stream, "permutation", permutation):
         return Planted(publish_openly(raw, seed=seed, **chosen), raw)
@@ -619,7 +619,7 @@ def small_seed_of_counts(rows: int, seed: int) -> Planted:
 # what stands beside the sensitive column, and before it
 
 
-@plant("a public column is a function of the sensitive one", "belief", least=1000)
+@plant("a public column is a function of the sensitive one", "inference", least=1000)
 def public_copy(rows: int, seed: int) -> Planted:
     """A price list: what was paid tells the illness."""
     raw = balanced(rows, seed)
@@ -640,7 +640,8 @@ def one_more(rows: int, seed: int) -> Planted:
     """Two releases by k_dgs, between which one person came."""
     raw = balanced(rows, seed).select(["sex", "ill"])
     first, second = (
-        publish_openly(raw.slice(0, count), mechanism="k_dgs", settings={"k": 3}, seed=seed) for count in (rows - 1, rows)
+        publish_openly(raw.slice(0, count), mechanism="k_dgs", settings={"k": 3}, seed=seed)
+        for count in (rows - 1, rows)
     )
     return Planted(second, raw, [first])
 
@@ -649,7 +650,7 @@ def one_more(rows: int, seed: int) -> Planted:
 def two_buckets(rows: int, seed: int) -> Planted:
     """What is in both buckets of a person is the person's value, nearly always."""
     raw = balanced(rows, seed)
-    how = {"retain": None, "mechanism": "anatomy", "settings": {"l": 3}}
+    how = {"retain": None, "mechanism": "anatomy", "settings": {"l": 3}, "persons": "one row each"}
     chosen = {k: v for k, v in (ONE | how).items() if v is not None}
     first, second = (publish_openly(raw, seed=seed + more, **chosen) for more in (0, 1000))
     return Planted(first, raw, [second])

@@ -1,6 +1,7 @@
 """Tables that other tools made: k-anonymous ones with small or homogeneous classes, and files that tell more than their rows."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from naming import publish_openly
 from shell import scumble_command
 
 from scumble.auditing import audit, case_of
+from scumble.auditing.findings import CHANCE
 from scumble.core.errors import ParameterError, SchemaError, TableError
 
 ROLES: dict[str, Any] = {"quasi": ["age", "zip"], "sensitive": ["disease"]}
@@ -194,7 +196,9 @@ def test_the_command_groups_by_question_and_its_code_tells_what_is_broken(raw: p
     assert {f["attack"]: f["verdict"] for f in json.loads(twice.stdout)}["averaging"] == "broken"
     other = scumble_command("audit", tmp_path / "raw.csv", "--quasi", "age,sex,zip", "--sensitive", "disease")
     assert other.returncode == 1
-    assert "broken linking" in other.stdout
+    assert re.search(r"broken +severe +linking", other.stdout)
+    assert CHANCE in sound.stdout
+    assert CHANCE not in other.stdout, "of a table without a manifest there is no law to be broken"
     wrong = scumble_command("audit", tmp_path / "a.release", "--quasi", "age")
     assert wrong.returncode == 2
     assert wrong.stderr.count("\n") == 1

@@ -192,7 +192,7 @@ def test_findings_print_as_a_table_and_are_a_list() -> None:
     assert not findings.passed
     assert isinstance(findings, list)
     assert str(findings) == repr(findings)
-    assert repr(findings).splitlines()[0] == "3 attacks: 1 of 3 broken"
+    assert repr(findings).splitlines()[0] == "3 findings: 1 of 3 broken; at worst severe"
     html = findings._repr_html_()
     assert html.count("<svg") == 3
     assert "b" not in Tags(html).seen

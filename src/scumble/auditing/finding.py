@@ -1,7 +1,8 @@
 """A finding: what an attack on a release got, measured, against what it gets without the weakness that it looks for; and how bad that is, whatever was declared."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from scumble.auditing.level import ERROR
@@ -47,13 +48,17 @@ class Finding(Shown):
     exposed: float | None = None
     """The share of people whom it concerns, where that is another one than the success above its baseline."""
     advice: str = ""
-    """What to do about it, where the attack can say."""
+    """What to do where it is found, if the attack can say."""
+    measures: Mapping[str, Any] = field(default_factory=dict)
+    """More numbers, for programs."""
 
     @property
     def verdict(self) -> Verdict:
         """holds: no better than its baseline, as far as chance lets it be told; open: better, as the release says; broken."""
-        found = self.low > self.baseline if self.p is None or self.error is None else self.p <= self.error
-        if not found:
+        if self.p is not None and self.error is not None:
+            exposed = self.exposed is not None and self.exposed > 0 and self.uncovered
+            return "broken" if self.p <= self.error else "open" if exposed else "holds"
+        if self.low <= self.baseline:
             return "holds"
         return "open" if self.uncovered else "broken"
 
@@ -61,6 +66,11 @@ class Finding(Shown):
     def passed(self) -> bool:
         """Whether nothing is broken that was promised."""
         return self.verdict != "broken"
+
+    @property
+    def to_do(self) -> str:
+        """What to do about it; nothing where it holds."""
+        return self.advice if self.verdict != "holds" else ""
 
     @property
     def grade(self) -> Grade:
@@ -111,7 +121,7 @@ class Finding(Shown):
         """The verdict, the measured success beside its baseline, and what it means."""
         sentence = f"success {self.success:.1%} [{self.low:.1%}, {self.high:.1%}], baseline {self.baseline:.1%}"
         uncovered = [Note(f"the release says: {self.uncovered}", "faint")] if self.verdict == "open" else []
-        advice = [Note(f"to do: {self.advice}")] if self.advice else []
+        advice = [Note(f"to do: {self.to_do}")] if self.to_do else []
         parts = [Note(self.detail), *uncovered, *advice]
         return Card(f"{self.verdict}  {self.attack}: {sentence}; how bad: {self.grade}", parts)
 
@@ -133,7 +143,8 @@ class Finding(Shown):
     def to_dict(self) -> dict[str, Any]:
         """For programs; docs/findings.schema.json says what each field is."""
         names = ("attack", "question", "success", "baseline", "low", "high", "p", "error", "verdict", "grade", "passed")
-        return {name: getattr(self, name) for name in (*names, "exposed", "uncovered", "detail", "advice")}
+        made = {name: getattr(self, name) for name in (*names, "exposed", "uncovered", "detail")}
+        return {**made, "advice": self.to_do, "measures": dict(self.measures)}
 
 
 def wilson(hits: float, targets: float, z: float = Z) -> tuple[float, float]:

@@ -1,6 +1,8 @@
 """scumble audit: what attacks on a release get, and what a table would let be estimated."""
 
 import sys
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +11,17 @@ from rich.table import Table as RichTable
 
 from scumble.cli.output import Format, console, print_json
 from scumble.core.errors import ParameterError
+
+
+class FailOn(StrEnum):
+    """From what on an audit fails."""
+
+    WEAKER = "weaker"
+    LOW = "low"
+    MODERATE = "moderate"
+    HIGH = "high"
+    SEVERE = "severe"
+    NEVER = "never"
 
 
 def command(
@@ -23,6 +36,26 @@ def command(
         bool, typer.Option("--reconstruction", help="Which groups let a person's value be estimated too well.")
     ] = False,
     raw: Annotated[str | None, typer.Option(help="The raw table, to score attacks by the truth.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="The name of an attack that is run alone, as it is printed; may be given several times."),
+    ] = None,
+    fail_on: Annotated[
+        FailOn,
+        typer.Option(
+            help="From what on the exit code is 1: a release weaker than it declares, or a grade of what it declares too."
+        ),
+    ] = FailOn.WEAKER,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write the findings into this file too, as a report of tests (JUnit XML).")
+    ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(help="Of a table that is no release: people like those of the raw table who are not in it."),
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="The publisher's ledger: what all its releases tell together.")
+    ] = None,
     others: Annotated[
         list[Path] | None,
         typer.Option("--with", help="Another publication of the same people; may be given several times."),
@@ -56,7 +89,8 @@ def command(
     elif reconstruction:
         passed = _examined(_examine(target, raw, lam, delta), format)
     else:
-        passed = _attack(target, raw, others or [], _split(quasi), _split(sensitive), k, format)
+        given = Given(target, raw, others or [], _split(quasi), _split(sensitive), k, ledger, control)
+        passed = _attack(given, _split(only), fail_on.value, junit, format)
     if not passed:
         raise typer.Exit(1)
 
@@ -65,32 +99,51 @@ def _split(names: list[str] | None) -> list[str] | None:
     return None if names is None else [part.strip() for name in names for part in name.split(",")]
 
 
-def _attack(
-    target: Path,
-    raw: str | None,
-    others: list[Path],
-    quasi: list[str] | None,
-    sensitive: list[str] | None,
-    k: int | None,
-    format: Format,
-) -> bool:
-    from scumble.auditing import case_of, run
+@dataclass(frozen=True)
+class Given:
+    """What is audited, and by what."""
+
+    target: Path
+    raw: str | None
+    others: list[Path]
+    quasi: list[str] | None
+    sensitive: list[str] | None
+    k: int | None
+    ledger: Path | None
+    control: str | None
+
+
+def _attack(given: Given, only: list[str] | None, fail_on: Any, junit: Path | None, format: Format) -> bool:
+    from scumble.auditing import Findings, case_of, run
     from scumble.auditing.evidence.publication import CROWD
     from scumble.cli.findings import print_findings
     from scumble.cli.progress import progress_bar
+    from scumble.core.atomic import whole_file
 
-    case = case_of(target, raw, others, quasi, sensitive, k or CROWD)
-    if case.publication.release is not None and (quasi or sensitive or k):
+    case = case_of(
+        given.target,
+        given.raw,
+        given.others,
+        given.quasi,
+        given.sensitive,
+        given.k or CROWD,
+        given.ledger,
+        given.control,
+    )
+    if case.publication.release is not None and (given.quasi or given.sensitive or given.k):
         raise ParameterError(
             "a release says itself what its columns are; --quasi, --sensitive and --k are for other tables"
         )
     with progress_bar("attacking") as progress:
-        findings = run(case, progress)
+        findings = Findings(run(case, progress, only))
+    if junit is not None:
+        with whole_file(junit, overwrite=True) as file:
+            file.write_text(findings.junit(case.publication.name, fail_on), encoding="utf-8")
     if format is Format.JSON:
         print_json([finding.to_dict() for finding in findings])
     else:
-        print_findings(case, findings)
-    return all(finding.passed for finding in findings)
+        print_findings(case, findings, fail_on)
+    return not findings.failing(fail_on)
 
 
 def _examine(target: Path, raw: str | None, lam: Any, delta: Any) -> list[Any]:

@@ -191,6 +191,10 @@ class Release(Shown):
         tables = {table.name: table for table in self.manifest.form.tables}
         return [self.file(path) for path in tables[name].files]
 
+    def table_files(self, name: str | None = None) -> list[Path]:
+        """The data files; of a release with several tables, those of the one that is named."""
+        return [self.file(path) for path in self.manifest.data] if name is None else self.counted_files(name)
+
     def table(self, name: str | None = None, *, words: bool = False) -> pa.Table:
         """The published rows; of a release with several tables, those of the one that is named. With `words`, text is left as places of words, in less memory."""
         tables = {table.name: table for table in self.manifest.form.tables}

@@ -38,7 +38,7 @@ def attack(case: Case) -> Finding | None:
     if not case.publication.perturbed or len(releases) < 2:
         return None
     names = [
-        n for n in case.publication.sensitive if all(_same_domain(n, case.publication, other) for other in releases)
+        n for n in case.publication.sensitive if all(same_domain(n, case.publication, other) for other in releases)
     ]
     memoised = [name for name in names if _memoised(name, releases)]
     names = [name for name in names if name not in memoised]
@@ -79,7 +79,10 @@ def linked(quasi: list[str], tables: list[pa.Table], raw: pa.Table | None) -> tu
     return (rows, None) if raw is None else (rows[:-1], rows[-1])
 
 
-def _same_domain(name: str, a: Publication, b: Publication) -> bool:
+def same_domain(name: str, a: Publication, b: Publication) -> bool:
+    """Whether both have published rows of a column with the same values in the same order."""
+    if not (a.perturbed and b.perturbed):
+        return False
     ours, theirs = (release.manifest.domains if release.manifest is not None else {} for release in (a, b))
     return name in theirs and theirs[name].values.equals(ours[name].values)
 
@@ -134,11 +137,11 @@ def _some_fresh(case: Case, looks: list[Sighting], truth: Codes, sentence: str) 
         if looks[0].law.same_channel(other.law)
         and (judged := renewed(looks[0].law, truth, looks[0].seen, other.seen, error)) is not None
     ]
-    worst = max(findings, key=lambda judged: judged.surplus, default=None)
-    if worst is None or worst.surplus <= 0:
+    worst = min(findings, key=lambda judged: judged.log_p, default=None)
+    if worst is None or not worst.broken:
         return None
     said = f"{sentence}; but {worst.success:.1%} of {worst.people:,} {worst.of}, at most {worst.expected:.1%} if all coins were keyed: some people have fresh ones"
-    return Finding(NAME, worst.success, worst.expected, *worst.ends, said, "linkability")
+    return worst.finding(NAME, said, "linkability")
 
 
 def _surest(belief: Numbers) -> npt.NDArray[np.bool_]:

@@ -34,19 +34,19 @@ def attack(case: Case) -> Finding | None:
     joint = set(case.publication.manifest.view.joint)
     pairs = [pair for pair in combinations(trials, 2) if not {one.column for one in pair} <= joint]
     families = [
-        [sign for one in trials for sign in _of_column(one, case.truth(one.column), case.length)],
+        [sign for one in trials for sign in _of_column(one, case.truth(one.column), case.place, case.length)],
         [sign for pair in pairs[:MOST_PAIRS] for sign in _of_columns(*pair, case.length)],
     ]
     return finding_of(NAME, families, error_of(NAME), f"throwing {len(trials[0].place):,} coins each for itself")
 
 
-def _of_column(trials: Trials, true: Codes, length: int) -> Iterator[Sign]:
+def _of_column(trials: Trials, true: Codes, place: Codes, length: int) -> Iterator[Sign]:
     for score, series in zip(trials.scores, _series(trials, length), strict=True):
         for sign in (*series.by_place(), series.by_distance()):
             yield replace(sign, of=f"{trials.column}: {score.of} {sign.of}, a correlation of {sign.seen:.3f}")
         if score.weight is not None:
             weight = score.weight[true] - score.weight[true].mean()
-            truth = Series(weight, np.zeros(len(weight)), np.arange(len(weight)), length)
+            truth = Series(weight, np.zeros(len(weight)), place, length)
             sign = truth.by_distance(series)
             of = f"{trials.column}: {score.of} goes with the true value of {sign.of.removeprefix('goes with that of ')}, a correlation of {sign.seen:.3f}"
             yield replace(sign, of=of)

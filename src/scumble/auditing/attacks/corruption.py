@@ -30,7 +30,6 @@ from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.auditing.finding import Finding, wilson
 from scumble.auditing.level import error_of
 from scumble.core.channel_base import BaseChannel
-from scumble.core.draws import multinomial
 from scumble.core.entropy import Entropy, Stream
 
 NAME = "corruption"
@@ -117,7 +116,9 @@ def _perturbed(case: Case, name: str) -> Finding:
     )
     uncovered = publication.says("not_most_others") if publication.sampled else ""
     success = float(hits.sum() / max(1.0, size.sum()))
-    if uncovered or len(law.keep) > 1:  # of sub-tables it is measured, and `retention` tells whether too much comes through
+    if (
+        uncovered or len(law.keep) > 1
+    ):  # of sub-tables it is measured, and `retention` tells whether too much comes through
         ends, p = wilson(hits.sum(), size.sum()), None if uncovered else 1.0
         return Finding(NAME, success, share, *ends, sentence, "inference", uncovered, p=p, error=error_of(NAME))
     return _against_law(case, name, hits, size, sentence, share)
@@ -135,25 +136,22 @@ def _against_law(case: Case, name: str, hits: Numbers, size: Numbers, sentence: 
     spread = float((size**2).sum()) / 4 * (1 + 1 / DRAWN)
     largest = float(size.max(initial=1)) * (1 + 1 / DRAWN)
     total, error = float(size.sum()), error_of(NAME) / len(publication.sensitive)
-    measured = Judged.at(HitCount(float(hits.sum()), float(mean.sum()), spread, total, largest), error)
+    measured = Judged(HitCount(float(hits.sum()), float(mean.sum()), spread, total, largest), error)
     detail = f"{sentence}; the channel of the manifest lets this attack get {measured.expected:.2%}"
     return replace(measured.finding(NAME, detail, "inference"), baseline=max(share, measured.expected))
 
 
 def _drawn(truth: Codes, channel: BaseChannel, stream: Stream) -> Codes:
-    """Codes of all people, drawn by a channel: of each true value so many rows of each code, in random order."""
+    """Codes of all people, drawn by a channel, each for himself: where a uniform number lies among the sums of the column. To 2^-53, which is enough to compare with."""
     shown = np.empty(len(truth), dtype=np.int64)
-    order = stream.permutation(len(truth))
-    order = order[np.argsort(truth[order], kind="stable")]
-    counts = np.bincount(truth, minlength=channel.size)
-    start = 0
+    uniform = stream.integers(len(truth), 64) * 2.0**-64
+    order = np.argsort(truth, kind="stable")
+    ends = np.cumsum(np.bincount(truth, minlength=channel.size))
     for some, columns in channel.column_blocks():
         for value, column in zip(range(some.start, some.stop), columns.T, strict=True):
-            rows = int(counts[value])
-            if rows:
-                times = multinomial(stream, rows, column / column.sum())
-                shown[order[start : start + rows]] = np.repeat(np.arange(len(column)), times)
-            start += rows
+            rows = order[ends[value - 1] if value else 0 : ends[value]]
+            sums = np.cumsum(column)[:-1]
+            shown[rows] = np.searchsorted(sums, uniform[rows], side="right")
     return shown
 
 

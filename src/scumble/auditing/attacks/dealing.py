@@ -6,7 +6,7 @@ value, n in sub-table z and v with some public value, the number of those with b
     E = n v / N        V = n v (N - n) (N - v) / (N^2 (N - 1))
 
 over all true values together and in each of the commonest. Of buckets, which are many, their numbers are averaged instead: the sum over the people of a public value is that of a sample without putting back, whose bound is that
-of one with (Hoeffding). And along the raw table (`serial`): do the numbers rise or fall, have they a period, do they go with those of another row? Dealt in turn, or one after the other, they do.
+of one with (Hoeffding). And along the raw table (`serial`), and along the rows of one true value alone: do the numbers rise or fall, have they a period, do they go with those of another row? Dealt in turn, or one after the other, they do.
 """
 
 from collections.abc import Callable, Iterator
@@ -59,14 +59,17 @@ def _of_subtables(case: Case) -> list[list[Sign]]:
     (name,) = publication.sensitive
     place, rows = _in_order(case)
     x, z = case.truth(name)[place], publication.stratum[rows]
-    parts = _by_column(x, z, place * PLACES // max(1, case.length), _part_of_source, true_values(case, name))
+    along_source = case.place[place]
+    parts = _by_column(x, z, along_source * PLACES // max(1, case.length), _part_of_source, true_values(case, name))
     for codes, named in columns_of(publication.table, publication.quasi):
         parts += _by_column(x, z, codes[rows], named, true_values(case, name))
     signs = [Sign(part.log_p(), part.hits / part.people, part.expected / part.people, _words(part)) for part in parts]
-    along = []
+    along = list[Sign]()
     for k in range(SIGNS):
         sign = Entropy.seeded(0).stream("signs of sub-tables", k).integers(int(z.max()) + 1, 8) % np.uint8(2)
-        along += _along(sign.astype(np.float64)[z], x, place, case.length, "the sub-table of rows of one true value")
+        along += _along(
+            sign.astype(np.float64)[z], x, along_source, case.length, "the sub-table of rows of one true value"
+        )
     return [signs, along]
 
 
@@ -91,6 +94,9 @@ def _along(score: Numbers, kind: Codes, place: Codes, length: int, of: str) -> I
         series = Series(value, variance, place, length)
         for sign in (*series.by_place(), series.by_distance()):
             yield replace(sign, of=f"{of} {sign.of}, a correlation of {sign.seen:.3f}")
+        order = np.lexsort((place, kind))  # one true value after the other: dealt in turn within each, it shows there
+        sign = Series(value[order], variance[order], np.arange(len(order)), len(order)).by_distance()
+        yield replace(sign, of=f"{of}, counting these rows alone, {sign.of}, a correlation of {sign.seen:.3f}")
 
 
 def _of_buckets(case: Case) -> list[list[Sign]]:
@@ -107,7 +113,7 @@ def _of_buckets(case: Case) -> list[list[Sign]]:
         (place, truth[place], number, "the number of the bucket of rows of one true value"),
         (alone, truth[alone], there, "whether rows of one true value were published"),
     ]
-    along = [sign for at, x, score, of in looks for sign in _along(score, x, at, case.length, of)]
+    along = [sign for at, x, score, of in looks for sign in _along(score, x, case.place[at], case.length, of)]
     parts = [sign for at, x, score, of in looks for sign in _means(case, at, x, score, of)]
     return [along, parts]
 

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.layout import gap_bytes
-from scumble.auditing.evidence.rewriting import Layout, Written, layout_of, text_columns
-from scumble.auditing.evidence.runs import runs_of
+from scumble.auditing.evidence.rewriting import Layout, WrittenTable, layout_of, text_columns
+from scumble.auditing.evidence.runs import in_order
 from scumble.auditing.evidence.signs import Sign, worst_sign
 from scumble.auditing.evidence.tails import bennett
 from scumble.auditing.finding import Finding
@@ -42,7 +42,7 @@ def attack(case: Case) -> Finding | None:
     problems = [check.detail for check in folder_checks(release.path, manifest) if not check.passed]
     tables = [files for _, files in manifest.form.layout([c.name for c in manifest.columns], manifest.data)]
     for files in tables:
-        written = Written(manifest, [release.file(file) for file in files])
+        written = WrittenTable(manifest, [release.file(file) for file in files])
         for file, path in zip(files, written.files, strict=True):
             problems += _problems(written, file, path, same)
     problems += _orders(case)
@@ -51,7 +51,8 @@ def attack(case: Case) -> Finding | None:
         count = max(len(problems), len(manifest.data))
         return Finding.of_facts(NAME, len(problems), count, problems[0] + more, "integrity", advice=ADVICE)
     told = "byte for byte" if same else f"in its layout (it was written by {manifest.writer})"
-    sentence = f"{len(manifest.data)} data files, written again from their rows, are the same {told}"
+    counted = "1 data file" if len(manifest.data) == 1 else f"{len(manifest.data)} data files"
+    sentence = f"{counted}, written again from the rows, the same {told}"
     sign = worst_sign([list(_sizes(release, tables))])
     if sign is None:
         return Finding.of_facts(NAME, 0, len(manifest.data), sentence, "integrity")
@@ -60,7 +61,7 @@ def attack(case: Case) -> Finding | None:
     )
 
 
-def _problems(written: Written, name: str, path: Path, same: bool) -> Iterator[str]:
+def _problems(written: WrittenTable, name: str, path: Path, same: bool) -> Iterator[str]:
     """What is wrong with a file."""
     if same:
         if not any(way.same_bytes(path) for way in written.ways(path)):
@@ -85,7 +86,7 @@ PARTS = {
 }
 
 
-def _difference(written: Written, path: Path) -> str:
+def _difference(written: WrittenTable, path: Path) -> str:
     """In what it differs, as far as its layout shows it."""
     found = _layout(path)
     every = [
@@ -102,7 +103,7 @@ def _orders(case: Case) -> Iterator[str]:
     assert release is not None
     if release.manifest.order == "shuffled" and release.manifest.view.row_by_row:
         files = [release.file(path) for path in release.manifest.data]
-        if not runs_of(case.publication, case.publication.table, files)[1]:
+        if not in_order(release.manifest, files):
             yield "rows are not in the order in which a release is written"
 
 

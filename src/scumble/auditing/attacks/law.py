@@ -21,7 +21,7 @@ from scipy.stats import binom
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers
 from scumble.auditing.evidence.guessing import true_values
-from scumble.auditing.evidence.parts import columns_of, frequent
+from scumble.auditing.evidence.parts import columns_of, frequent, summed
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.evidence.signs import Sign, finding_of
 from scumble.auditing.evidence.tails import bennett, polya, tilted
@@ -123,7 +123,7 @@ def _kept(trials: Trials, codes: Codes, named: Named) -> Iterator[Sign]:
         above, variance = _against_others(trials, codes, count)
     else:
         score = trials.scores[0]
-        above, variance = (np.bincount(codes, weights=w, minlength=count) for w in (score.value, score.variance))
+        above, variance = (summed(codes, of, count) for of in (score.value, score.variance))
     log_p = np.minimum(bennett(np.abs(above), variance) + math.log(2), 0)
     for k in frequent(rows):
         seen, expected = hits[k] / rows[k], (hits[k] - above[k]) / rows[k]
@@ -133,7 +133,12 @@ def _kept(trials: Trials, codes: Codes, named: Named) -> Iterator[Sign]:
         ratios = tilted(codes, trials.kept, trials.likelihood(trials.likeliest), count)
         at = int(ratios.argmax())
         every = f"{int((rows > 0).sum()):,} such parts as {named(at)} keep their true {trials.column} more unevenly than coins do"
-        yield Sign(-float(ratios.sum()), float(hits[at] / max(1, rows[at])), float((hits - above)[at] / max(1, rows[at])), every)
+        yield Sign(
+            -float(ratios.sum()),
+            float(hits[at] / max(1, rows[at])),
+            float((hits - above)[at] / max(1, rows[at])),
+            every,
+        )
 
 
 def _against_others(trials: Trials, codes: Codes, count: int) -> tuple[Numbers, Numbers]:
@@ -178,9 +183,11 @@ def _marginal(case: Case, name: str, channel: BaseChannel, column: str | None) -
     if channel.size * channel.codes <= MOST_ENTRIES:
         variance = mean - sum(columns**2 @ held[some] for some, columns in channel.column_blocks())
     log_p = np.minimum(bennett(np.abs(seen - mean), np.maximum(variance, 0)) + math.log(2), 0)
-    code, part = (int(at) for at in np.unravel_index(int(log_p.argmin()), log_p.shape))
-    where = f" with {next(iter(columns_of(case.publication.table, [column])))[1](int(looked_at[part]))}" if column else ""
-    of = f"{seen[code, part]:,.0f} rows{where} have {name} published as code {code}, where {mean[code, part]:,.1f} are expected"
-    total = people[looked_at[part]]
-    sign = Sign(float(log_p[code, part]), float(seen[code, part] / total), float(mean[code, part] / total), of)
+    code, most = (int(at) for at in np.unravel_index(int(log_p.argmin()), log_p.shape))
+    where = (
+        f" with {next(iter(columns_of(case.publication.table, [column])))[1](int(looked_at[most]))}" if column else ""
+    )
+    of = f"{seen[code, most]:,.0f} rows{where} have {name} published as code {code}, where {mean[code, most]:,.1f} are expected"
+    total = people[looked_at[most]]
+    sign = Sign(float(log_p[code, most]), float(seen[code, most] / total), float(mean[code, most] / total), of)
     yield sign.among(log_p.size)

@@ -58,13 +58,17 @@ def _exact(case: Case) -> Finding | None:
     tables = list(counted_tables(case))
     if not tables:
         return None
-    wrong = sum(int((t.shown != np.where(t.true >= t.counting.k, t.true, 0)).sum()) for t in tables if isinstance(t.counting, Exact))
+    wrong = sum(
+        int((t.shown != np.where(t.true >= t.counting.k, t.true, 0)).sum())
+        for t in tables
+        if isinstance(t.counting, Exact)
+    )
     tuples = sum(len(table.true) for table in tables)
     sentence = f"{wrong:,} of {tuples:,} tuples are not published as often as they occur, or are and occur too seldom"
     return Finding.of_facts(NAME, wrong, tuples, sentence, "integrity")
 
 
-def _signs(hits: float, chance: np.ndarray, of: Callable[[float], str]) -> Iterator[Sign]:  # type: ignore[type-arg]
+def _signs(hits: float, chance: np.ndarray, of: Callable[[float], str]) -> Iterator[Sign]:
     """Too many, and too few."""
     count = max(1, len(chance))
     for seen, odds in ((hits, chance), (len(chance) - hits, 1 - chance)):
@@ -74,25 +78,33 @@ def _signs(hits: float, chance: np.ndarray, of: Callable[[float], str]) -> Itera
 
 def _by_distance(table: TupleCounts) -> Iterator[Sign]:
     """The distribution of published counts around the true ones."""
+    where = f" of {table.name}" if table.name else ""
+    if table.absent:
+        yield from _signs_of_absent(table, where)
     true, shown = table.true[table.looked_at], table.shown[table.looked_at]
     if not len(true):
         return
     middle = np.rint(true * table.stayed).astype(np.int64)
     nothing, never = np.zeros_like(true), np.full_like(true, -1)
-    where = f" of {table.name}" if table.name else ""
     if isinstance(table.counting, Practical):
-        yield from _signs(float((shown == 0).sum()), table.chance(true, nothing, nothing), _words(f"{{hits:,.0f}} of {{n:,}} tuples{where} are not published", shown == 0))
-    yield from _signs(float((shown == middle).sum()), table.chance(true, middle, middle), _words(f"{{hits:,.0f}} of {{n:,}} tuples{where} are published as often as they occur", shown == middle))
+        yield from _signs(
+            float((shown == 0).sum()),
+            table.chance(true, nothing, nothing),
+            _words(f"{{hits:,.0f}} of {{n:,}} tuples{where} are not published", shown == 0),
+        )
+    yield from _signs(
+        float((shown == middle).sum()),
+        table.chance(true, middle, middle),
+        _words(f"{{hits:,.0f}} of {{n:,}} tuples{where} are published as often as they occur", shown == middle),
+    )
     for d in _distances(table):
         within = (shown > 0) & (shown <= middle + d)
         chance = table.chance(true, np.maximum(nothing, 1), np.maximum(middle + d, never))
         words = f"{{hits:,.0f}} of {{n:,}} tuples{where} are published at most {d:+d} times as often as they occur"
         yield from _signs(float(within.sum()), chance, _words(words, within))
-    if table.absent:
-        yield from _signs_of_absent(table, where)
 
 
-def _words(words: str, hits: np.ndarray) -> Callable[[float], str]:  # type: ignore[type-arg]
+def _words(words: str, hits: np.ndarray) -> Callable[[float], str]:
     return lambda expected: words.format(hits=hits.sum(), n=len(hits)) + f", where {expected:,.1f} are expected"
 
 
@@ -105,13 +117,15 @@ def _distances(table: TupleCounts) -> list[int]:
 
 
 def _signs_of_absent(table: TupleCounts, where: str) -> Iterator[Sign]:
-    """Tuples that nobody has: how many are published with 0, and how often the others."""
-    nobody = table.true == 0
-    silent, tuples = float(table.absent + (table.shown[nobody] == 0).sum()), float(table.absent + nobody.sum())
-    zero = float(table.chance(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))[0])
-    of = f"{silent:,.0f} of {tuples:,.0f} tuples{where} that nobody has are published with 0, where {tuples * zero:,.1f} are expected"
-    for log_p in (binom.logsf(silent - 1, tuples, zero), binom.logcdf(silent, tuples, zero)):
-        yield Sign(float(log_p), silent / tuples, zero, of)
+    """Tuples of a full count that nobody has: how many are published more than d times."""
+    nobody = table.shown[table.true == 0]
+    tuples, zero = table.absent + len(nobody), np.zeros(1, np.int64)
+    for d in (d for d in _distances(table) if d >= 0):
+        often = int((nobody > d).sum())
+        chance = float(table.chance(zero, zero + d + 1, zero + (1 << 60))[0])
+        of = f"{often:,} of {tuples:,} tuples{where} that nobody has are published more than {d} times, where {tuples * chance:,.1f} are expected"
+        for log_p in (binom.logsf(often - 1, tuples, chance), binom.logcdf(often, tuples, chance)):
+            yield Sign(float(log_p), often / tuples, chance, of)
 
 
 def _by_part(table: TupleCounts) -> Iterator[Sign]:
@@ -146,7 +160,9 @@ def _alike(tables: list[TupleCounts]) -> Iterator[Sign]:
         beside = made[place + 1 :] if table.stayed == 1 else []  # who stays in one table is missing from another
         for other_table, other in [(table, None), *beside]:
             sign = one.by_distance(other)
-            of = f"the sign of the noise {sign.of.replace('row', 'tuple')}" + (f", of {other_table.name}" if other else "")
+            of = f"the sign of the noise {sign.of.replace('row', 'tuple')}" + (
+                f", of {other_table.name}" if other else ""
+            )
             yield replace(sign, of=f"{of}, a correlation of {sign.seen:.3f}")
 
 

@@ -39,20 +39,18 @@ def attack(case: Case) -> Finding | None:
     plain, scored = list[Sign](), list[Sign]()
     for place, table in enumerate(publication.tables):
         if table.num_rows > 2:
-            run, _ = runs_of(publication, table, _files(case, place))
-            plain += [sign for score, of in _columns(table) for sign in _signs(score, run, of)]
+            rows, run = runs_of(publication, place, _files(case, place))
+            at, length = publication.places[place][rows], publication.lengths[place]
+            plain += [s for score, of in _columns(table) for s in _signs(score[rows], run, of, at, length)]
             if len(publication.tables) == 1 and case.scored:
-                scored += [sign for score, of in _against_raw(case) for sign in _signs(score, run, of)]
+                scored += [s for score, of in _against_raw(case) for s in _signs(score[rows], run, of, at, length)]
     return finding_of(NAME, [plain, scored], error_of(NAME), "random order")
 
 
 def _files(case: Case, place: int) -> list[Path]:
     """The files of one of several tables; of a table that is no release, none."""
     release = case.publication.release
-    if release is None:
-        return []
-    name = release.manifest.view.people[place]
-    return [release.file(path) for path in release.manifest.data] if name is None else release.counted_files(name)
+    return [] if release is None else release.table_files(release.manifest.view.people[place])
 
 
 def _by_value(case: Case) -> bool:
@@ -64,12 +62,12 @@ def _by_value(case: Case) -> bool:
     return True
 
 
-def _signs(score: Numbers, run: Codes, of: str) -> Iterator[Sign]:
+def _signs(score: Numbers, run: Codes, of: str, place: Codes, length: int) -> Iterator[Sign]:
     """Scores between 0 and 1, along the rows."""
     value, variance = without_return(score, run)
     if not variance.any():
         return
-    series = Series(value, variance, np.arange(len(value)), len(value))
+    series = Series(value, variance, place, length)
     for sign in (*series.by_place(), series.by_distance()):
         told = 0.5 + math.asin(min(1.0, sign.seen)) / math.pi
         yield replace(sign, seen=told, expected=0.5, of=f"{of} {sign.of}, a correlation of {sign.seen:.3f}")
@@ -87,8 +85,8 @@ def _against_raw(case: Case) -> Iterator[tuple[Numbers, str]]:
     """The place in the raw table, and what was kept."""
     groups, publication = case.groups, case.publication
     people = np.maximum(groups.people, 1)
-    mean = np.bincount(groups.raw, weights=np.arange(len(groups.raw)), minlength=groups.count) / people
-    yield mean[groups.published] / max(1, len(groups.raw)), "the place in the raw table"
+    mean = np.bincount(groups.raw, weights=case.place, minlength=groups.count) / people
+    yield mean[groups.published] / max(1, case.length), "the place in the raw table"
     for name in publication.sensitive if publication.coined else []:
         assert publication.manifest is not None
         cells = ValueCounts(groups.raw, case.truth(name), publication.manifest.domains[name].size)

@@ -66,14 +66,17 @@ def _law(groups: PublishedGroups, counts: Counts) -> tuple[Numbers, Numbers]:
 def _signs(groups: PublishedGroups, seen: Numbers, mean: Numbers, variance: Numbers) -> Iterator[Sign]:
     rows = groups.sampled.astype(np.float64)
     yield _worst(seen, mean, variance, rows, lambda g: f" of group {g}")
-    whole = (part.sum(axis=0, keepdims=True) for part in (seen, mean, variance))
-    yield _worst(*whole, np.array([rows.sum()]), lambda _: "")
+    whole_seen, whole_mean, whole_variance = (part.sum(axis=0, keepdims=True) for part in (seen, mean, variance))
+    yield _worst(whole_seen, whole_mean, whole_variance, np.array([rows.sum()]), lambda _: "")
     for codes, named in columns_of(groups.keys, [name for name in groups.keys.column_names if name]):
         looked_at = frequent(np.bincount(codes, weights=rows))
         if looked_at:
-            chosen = [np.stack([part[codes == k].sum(axis=0) for k in looked_at]) for part in (seen, mean, variance)]
+            chosen = (np.stack([part[codes == k].sum(axis=0) for k in looked_at]) for part in (seen, mean, variance))
+            part_seen, part_mean, part_variance = chosen
             sizes = np.array([rows[codes == k].sum() for k in looked_at])
-            yield _worst(*chosen, sizes, lambda g, n=named, at=looked_at: f" with {n(at[g])}")
+            yield _worst(
+                part_seen, part_mean, part_variance, sizes, lambda g, n=named, at=looked_at: f" with {n(at[g])}"
+            )
 
 
 def _worst(seen: Numbers, mean: Numbers, variance: Numbers, rows: Numbers, where: object) -> Sign:

@@ -28,8 +28,8 @@ from scumble.publishing.perturb import Independent
 
 NAME = "seeds"
 
-SMALL = 1 << 14
-DAYS = (date(1990, 1, 1), date(2035, 12, 31))
+SMALL = 10_000
+DAYS = (date(2000, 1, 1), date(2035, 12, 31))
 FAVOURITES = [123456, 1234567, 12345678, 123456789, 1234567890, 31337, 65536, 99999, 100000, 424242, 1000000]
 PEOPLE = 80
 """Whose values are compared, at most."""
@@ -70,7 +70,9 @@ def attack(case: Case) -> Finding | None:
     tried = list(islice(seeds(), replay.tried))
     found = next((s for s in tried if np.array_equal(replay.made(Entropy.seeded(s)), replay.shown)), None)
     if found is None:
-        sentence = f"none of {len(tried):,} small numbers and dates makes the {len(replay.shown):,} values that were compared"
+        sentence = (
+            f"none of {len(tried):,} small numbers and dates makes the {len(replay.shown):,} values that were compared"
+        )
         return Finding.of_test(NAME, 0.0, 0.0, 0.0, error_of(NAME), sentence)
     log_p = min(0.0, replay.log_p + math.log(len(tried)))
     sentence = f"the seed {found} makes all {len(replay.shown):,} values that were compared, which chance does with probability {said(log_p)}: whoever tries it undoes every coin"
@@ -96,8 +98,9 @@ def _of_rows(case: Case) -> Iterator[Replay]:
         people = np.flatnonzero(trials.place < FIRST)[:PEOPLE]
         if len(people):
             place, domain = trials.place[people], manifest.domains[name]
-            codes = case.truth(name)[: int(place.max()) + 1].astype(domain.code_type)
-            coins = {name: channel.coins(domain.size)}
+            codes = np.zeros(int(place.max()) + 1, domain.code_type)
+            codes[place] = trials.true[people]
+            coins: dict[str, BaseCoins] = {name: channel.coins(domain.size)}
             shown, chance = trials.shown[people], np.maximum(trials.chance[people], 1e-300)
             yield Replay(_flipped(name, coins, codes, place), shown, float(np.log(chance).sum()))
 

@@ -19,13 +19,13 @@ import pyarrow as pa
 from scumble.auditing.evidence.buckets import AnatomyBuckets
 from scumble.auditing.evidence.case import Case, Crowds
 from scumble.auditing.evidence.column_law import Numbers, column_law
-from scumble.auditing.evidence.learner import Axis, Model, axes_of, fit
+from scumble.auditing.evidence.learner import Axis, LearntModel, axes_of, fit
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.core.entropy import Entropy
 
 LEVELS = (0.5, 0.8, 0.95)
-"""Beliefs above which people are counted."""
+"""AttackerBeliefs above which people are counted."""
 CELLS = 2_000_000
 """Rows by values that are held at a time."""
 MOST_VALUES = 5000
@@ -64,7 +64,7 @@ class Believed:
         }
 
 
-class Beliefs:
+class AttackerBeliefs:
     """The attackers on one column."""
 
     def __init__(self, case: Case, name: str, without: str | None = None) -> None:
@@ -73,6 +73,7 @@ class Beliefs:
         self.truth = _truth(case, name)
         self._rows = _Rows.of(case, name, self.truth)
         self.prior = self._rows.prior
+        self._kept: dict[bool, tuple[list[Axis], list[Axis]]] = {}
 
     @property
     def size(self) -> int:
@@ -85,8 +86,9 @@ class Beliefs:
 
     @cached_property
     def groups(self) -> Crowds:
-        """People alike in their public values."""
-        return self._case.groups
+        """People alike in their public values, as far as these are looked at."""
+        case = self._case
+        return case.groups if len(self._quasi) == len(case.publication.quasi) else case.groups_by(self._quasi)
 
     @cached_property
     def half(self) -> npt.NDArray[np.bool_]:
@@ -104,61 +106,69 @@ class Beliefs:
 
     def by_release(self) -> tuple[Believed, Believed]:
         """Who has the release alone: by public values, and with the rows."""
-        halves = [self._model(self._case.publication.table, self.groups.published, half) for half in (True, False)]
-        return self._believed(*halves, self._of_rows)
+        models = self._models(self._case.publication.table, self.groups.published)
+        return self._believed(*models, self.groups.published)
+
+    @cached_property
+    def _others(self) -> tuple[LearntModel, LearntModel]:
+        return self._models(self._case.raw, self.groups.raw, self.truth)
 
     def by_others(self) -> tuple[Believed, Believed]:
         """Who knows the true values of all others: the same."""
-        assert self.truth is not None
-        halves = [self._model(self._case.raw, self.groups.raw, half, self.truth) for half in (True, False)]
-        return self._believed(*halves, self._of_people)
+        return self._believed(*self._others, self.groups.raw)
+
+    def before(self, people: Codes) -> Numbers:
+        """What he believes of people of the raw table before he sees a row: no coin has a part in it."""
+        return self._by_other_half(*self._others, people, self.half[self.groups.raw[people]])
 
     def by_shares(self) -> Believed:
         """Who knows how common each value is, and sees the rows."""
         plain = np.tile(self.prior, (len(self.looked_at), 1))
         return self._scored(self._seen(plain))
 
-    def _model(self, table: pa.Table | None, group: Codes, half: bool, truth: Codes | None = None) -> Model:
+    def _models(
+        self, table: pa.Table | None, group: Codes, truth: Codes | None = None
+    ) -> tuple[LearntModel, LearntModel]:
+        """One of each half of the people, neither too sure nor too shy of the other half."""
         assert table is not None
-        axes = self._axes(table, truth is not None)
-        rows = np.flatnonzero(self.half[group] == half)
-        if len(rows) > self._cap:
-            lot = Entropy.seeded(2).stream("rows").integers(len(rows), 32)
-            rows = np.sort(rows[np.argsort(lot, kind="stable")[: self._cap]])
-        if truth is None:
-            return fit(axes, rows, self._rows.likelihood(rows), self.prior)
-        exact = np.zeros((len(rows), self.size))
-        exact[np.arange(len(rows)), truth[rows]] = 1
-        return fit(axes, rows, exact, self.prior)
+        axes, cap = self._axes(table, truth is not None), self._cap
+        halves = [np.flatnonzero(self.half[group] == half) for half in (True, False)]
+        lots = Entropy.seeded(2).stream("rows").integers(len(group), 32)
+        rows = [np.sort(half[np.argsort(lots[half], kind="stable")[:cap]]) for half in halves]
+        seen = [self._rows.likelihood(some) if truth is None else _exactly(truth[some], self.size) for some in rows]
+        first, second = (fit(axes, some, likelihood, self.prior) for some, likelihood in zip(rows, seen, strict=True))
+        first.calibrate(rows[1], seen[1])
+        second.calibrate(rows[0], seen[0])
+        return first, second
 
     def _axes(self, table: pa.Table, raw: bool) -> tuple[list[Axis], list[Axis]]:
-        kept = self.__dict__.setdefault("_kept", {})
-        if raw not in kept:
-            kept[raw] = axes_of(table, self._quasi, rows=self._cap)
-        return kept[raw]  # type: ignore[no-any-return]
+        if raw not in self._kept:
+            self._kept[raw] = axes_of(table, self._quasi, rows=self._cap)
+        return self._kept[raw]
 
-    def _believed(self, first: Model, second: Model, place: "Places") -> tuple[Believed, Believed]:
+    def _believed(self, first: LearntModel, second: LearntModel, group: Codes) -> tuple[Believed, Believed]:
         """By public values alone, and with the rows; each half by the model of the other."""
-        at, half = place(self.looked_at), self.half[self.looked_at]
+        one = np.zeros(self.groups.count, dtype=np.int64)
+        one[group] = np.arange(len(group))
+        plain = self._by_other_half(first, second, one[self.looked_at], self.half[self.looked_at])
+        return self._scored(plain), self._scored(self._seen(plain))
+
+    def _by_other_half(
+        self, first: LearntModel, second: LearntModel, at: Codes, half: npt.NDArray[np.bool_]
+    ) -> Numbers:
         plain = np.empty((len(at), self.size))
         for model, here in ((second, half), (first, ~half)):
             plain[here] = model.beliefs(at[here])
-        return self._scored(plain), self._scored(self._seen(plain))
-
-    def _of_rows(self, groups: Codes) -> Codes:
-        return _one_of(self.groups.published, self.groups.count)[groups]
-
-    def _of_people(self, groups: Codes) -> Codes:
-        return _one_of(self.groups.raw, self.groups.count)[groups]
+        return plain
 
     def _seen(self, plain: Numbers) -> Numbers:
-        """Beliefs once the rows of each group are seen."""
+        """AttackerBeliefs once the rows of each group are seen."""
         number = np.full(self.groups.count, -1)
         number[self.looked_at] = np.arange(len(self.looked_at))
         rows = np.flatnonzero(number[self.groups.published] >= 0)
         group, kind = number[self.groups.published[rows]], self._rows.kind[rows]
-        cell, first, times = np.unique(group * self._rows.kinds + kind, return_index=True, return_counts=True)
-        weight = np.bincount(np.searchsorted(cell, group * self._rows.kinds + kind), weights=self._rows.weight[rows])
+        cell, first, place = np.unique(group * self._rows.kinds + kind, return_index=True, return_inverse=True)
+        weight = np.bincount(place, weights=self._rows.weight[rows])
         people = self.people[self.looked_at]
         published = np.bincount(group, weights=self._rows.weight[rows], minlength=len(plain))
         total = np.maximum(people, published)
@@ -177,7 +187,7 @@ class Beliefs:
         """How many people each group has: those of the raw table, or the rows that stand for them."""
         groups = self.groups
         if self.truth is None:
-            return np.bincount(groups.published, weights=self._rows.weight, minlength=groups.count)
+            return np.asarray(np.bincount(groups.published, weights=self._rows.weight, minlength=groups.count), float)
         return groups.people.astype(np.float64)
 
     def _scored(self, beliefs: Numbers) -> Believed:
@@ -190,14 +200,11 @@ class Beliefs:
         return Believed(guess, belief, people, right)
 
 
-Places = "type[Codes]"
-
-
-def _one_of(group: Codes, count: int) -> Codes:
-    """A row of each group."""
-    one = np.zeros(count, dtype=np.int64)
-    one[group] = np.arange(len(group))
-    return one
+def _exactly(truth: Codes, size: int) -> Numbers:
+    """The likelihood of what is known."""
+    exact = np.zeros((len(truth), size))
+    exact[np.arange(len(truth)), truth] = 1
+    return exact
 
 
 def _truth(case: Case, name: str) -> Codes | None:
@@ -232,7 +239,12 @@ class _Rows:
         width = int(codes.max(initial=0)) + 1
         shown, kind = np.unique(stratum * width + codes, return_inverse=True)
         values = np.arange(len(law.prior))
-        table = np.stack([law.likelihood(np.full_like(values, k // width), np.full_like(values, k % width), values) for k in shown.tolist()])
+        table = np.stack(
+            [
+                law.likelihood(np.full_like(values, k // width), np.full_like(values, k % width), values)
+                for k in shown.tolist()
+            ]
+        )
         return cls(kind, len(shown), publication.weights, table, np.maximum(law.prior, 1e-12))
 
     @classmethod

@@ -29,15 +29,15 @@ from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.evidence.value_counts import ValueCounts
 
 
-def in_known_rows(
-    case: Case, name: str, truth: Codes, law: ColumnLaw, guess: Codes, error: float
-) -> Judged:
+def in_known_rows(case: Case, name: str, truth: Codes, law: ColumnLaw, guess: Codes, error: float) -> Judged:
     """The people whose row is known."""
     publication, (people, rows) = case.publication, case.known
     x, y, z = truth[people], law.read(publication.codes(name)[rows]), publication.stratum[rows]
     terms = Summands.of_chances(guess[z, y] == x, law.chance(guess)[z, x])
     if publication.traits.permuted:
-        terms = Exchanged.of(y == x, x, np.bincount(truth, minlength=len(law.prior)).astype(float), float(law.keep[0, 0]))
+        terms = Exchanged.of(
+            y == x, x, np.bincount(truth, minlength=len(law.prior)).astype(float), float(law.keep[0, 0])
+        )
     parts = terms.by(x, true_values(case, name))
     if len(law.keep) > 1:
         parts += terms.by(z, lambda k: f"sub-table {k}")

@@ -11,7 +11,6 @@ is s_i(x) = w_i(x) - Pr[x | z_i], and a step in a cell is
 its own information in the denominator, so that a weak channel makes long steps of few rows and a cell with little information hardly any. Single columns come first, then the pairs that promise most.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -31,10 +30,11 @@ MOST_PAIRS = 8
 """Pairs of columns that are fitted, at most."""
 SWEEPS = 8
 """Times that all tables are gone through, at most."""
-RIDGE = 2.0
-RATE = 0.7
-WARMTH = (0.5, 0.7, 0.85, 1.0, 1.2)
-"""Powers that the fitted beliefs are tried with at last, so that they are neither too sure nor too shy."""
+RIDGE = 4.0
+RATE = 0.5
+WARMTH = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1)
+BLEND = (0.0, 0.05, 0.1, 0.2, 0.35)
+"""Powers that fitted beliefs are tried with at last, and parts of the prior that are mixed into them, so that they are neither too sure nor too shy."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +82,28 @@ def crossed(one: Axis, other: Axis) -> Axis:
 
 
 @dataclass
-class Model:
+class LearntModel:
     """Fitted effects."""
 
     prior: Numbers
     axes: list[Axis] = field(default_factory=list)
     effects: list[Numbers] = field(default_factory=list)
     warmth: float = 1.0
+    blend: float = 0.0
 
     def beliefs(self, rows: npt.NDArray[np.intp]) -> Numbers:
         """Pr[value | public columns] of some rows, by value."""
-        return _softmax(self.warmth * self.logits(rows))
+        return np.asarray((1 - self.blend) * _softmax(self.warmth * self.logits(rows)) + self.blend * self.prior)
+
+    def calibrate(self, rows: npt.NDArray[np.intp], likelihood: Numbers) -> None:
+        """Chooses power and part of the prior by rows that it was not fitted on."""
+        logits, plain = self.logits(rows), likelihood @ self.prior
+        told = {}
+        for warmth in WARMTH:
+            fitted = (_softmax(warmth * logits) * likelihood).sum(axis=1)
+            for blend in BLEND:
+                told[warmth, blend] = _mean_log((1 - blend) * fitted + blend * plain)
+        self.warmth, self.blend = max(told, key=told.__getitem__)
 
     def logits(self, rows: npt.NDArray[np.intp]) -> Numbers:
         """Their logarithms, up to a constant."""
@@ -102,25 +113,26 @@ class Model:
         return total
 
 
-def fit(axes: tuple[list[Axis], list[Axis]], rows: npt.NDArray[np.intp], likelihood: Numbers, prior: Numbers) -> Model:
+def fit(
+    axes: tuple[list[Axis], list[Axis]], rows: npt.NDArray[np.intp], likelihood: Numbers, prior: Numbers
+) -> LearntModel:
     """A model of some rows, each with its likelihood by value; a fifth of them tells when to stop."""
     kept = np.arange(len(rows)) % 5 > 0
     inner, outer = rows[kept], rows[~kept]
-    model = Model(np.maximum(prior, 1e-9))
+    model = LearntModel(np.maximum(prior, 1e-9))
     fitting = _Fitting(model, inner, likelihood[kept], outer, likelihood[~kept])
     fine, coarse = axes
     fitting.sweeps(fine)
     pairs = [crossed(one, other) for one, other in combinations(coarse, 2)]
     promising = sorted(pairs, key=fitting.promise, reverse=True)[:MOST_PAIRS]
     fitting.sweeps([pair for pair in promising if fitting.promise(pair) > 0])
-    model.warmth = max(WARMTH, key=fitting.told_at)
     return model
 
 
 class _Fitting:
     """The state of a fit: logits of the rows that it is fitted on, and of those that it is not."""
 
-    def __init__(self, model: Model, inner: Codes, likelihood: Numbers, outer: Codes, test: Numbers) -> None:
+    def __init__(self, model: LearntModel, inner: Codes, likelihood: Numbers, outer: Codes, test: Numbers) -> None:
         self._model, self._inner, self._likelihood, self._outer, self._test = model, inner, likelihood, outer, test
         self._logits, self._left = model.logits(inner), model.logits(outer)
 
@@ -128,7 +140,7 @@ class _Fitting:
         """Steps in all tables in turn, until rows that were left out are told no better."""
         if not axes:
             return
-        best, told = [np.zeros((axis.size, len(self._model.prior))) for axis in axes], self.told_at(1.0)
+        best, told = [np.zeros((axis.size, len(self._model.prior))) for axis in axes], self.told()
         effects = [effect.copy() for effect in best]
         logits, left = self._logits.copy(), self._left.copy()
         for _ in range(SWEEPS):
@@ -137,7 +149,7 @@ class _Fitting:
                 effect += step
                 self._logits += step[axis.codes[self._inner]]
                 self._left += step[axis.codes[self._outer]]
-            now = self.told_at(1.0)
+            now = self.told()
             if now <= told + 1e-5:
                 break
             told, best = now, [effect.copy() for effect in effects]
@@ -146,11 +158,9 @@ class _Fitting:
         self._model.axes += axes
         self._model.effects += best
 
-    def told_at(self, warmth: float) -> float:
-        """The mean logarithm of the likelihood of rows that were left out."""
-        if not len(self._left):
-            return 0.0
-        return float(np.log(np.maximum((_softmax(warmth * self._left) * self._test).sum(axis=1), 1e-300)).mean())
+    def told(self) -> float:
+        """How well rows are told that were left out."""
+        return _told(_softmax(self._left), self._test)
 
     def promise(self, axis: Axis) -> float:
         """How much a first step in a table gains, beyond what it gains by chance."""
@@ -176,15 +186,15 @@ def _by_cell(codes: Codes, values: Numbers, size: int) -> Numbers:
     return np.asarray(cells.T @ values)
 
 
+def _told(beliefs: Numbers, likelihood: Numbers) -> float:
+    """The mean logarithm of the likelihood of rows."""
+    return _mean_log((beliefs * likelihood).sum(axis=1))
+
+
+def _mean_log(chances: Numbers) -> float:
+    return float(np.log(np.maximum(chances, 1e-300)).mean()) if len(chances) else 0.0
+
+
 def _softmax(logits: Numbers) -> Numbers:
     shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
-
-
-def likelihoods(length: int) -> int:
-    """How many rows are held at a time, for so many values.
-
-    >>> likelihoods(40)
-    50000
-    """
-    return int(2_000_000 / max(1, length)) if math.isfinite(length) else 0

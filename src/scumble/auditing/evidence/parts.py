@@ -9,13 +9,14 @@ Bennett's (`tails`), which holds for every number of rows.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.auditing.evidence.publication import Codes, together
-from scumble.auditing.evidence.tails import bennett, least_above
+from scumble.auditing.evidence.tails import bennett_of, hoeffding_of, least_above
 from scumble.auditing.finding import Finding, Question
 
 Numbers = npt.NDArray[np.float64]
@@ -49,7 +50,10 @@ class HitCount:
 
     def bound(self, above: float) -> float:
         """The same for any number above the mean."""
-        return float(bennett(above, self.variance, self.largest))
+        wide = bennett_of(above, self.variance, self.largest)
+        if self.largest > 1 or self.people < self.expected + above:
+            return wide
+        return min(wide, hoeffding_of(self.expected + above, self.expected, self.people))
 
     def half(self, error: float) -> float:
         """How far above its mean the number has to lie for the bound to be at most the error."""
@@ -58,25 +62,47 @@ class HitCount:
 
 @dataclass(frozen=True)
 class Judged:
-    """A sum as shares of people, with an interval."""
+    """A sum as shares of people, with an interval, as one of several that were looked at."""
 
-    success: float
-    expected: float
-    half: float
-    """Half the width of the interval for the success."""
-    people: int
-    of: str
-    log_p: float
-    """The logarithm of a bound on the probability of so many hits or more, over all sums that were looked at."""
+    sum: HitCount
     error: float
+    """Of all of them together."""
+    looked_at: float = 1.0
 
-    @classmethod
-    def at(cls, sum: HitCount, error: float, looked_at: float = 1.0) -> "Judged":
-        """With an interval that leaves the mean out where the bound is below the error, shared among several."""
-        people = max(1.0, sum.people)
-        half = sum.half(error / looked_at) / people
-        log_p = min(0.0, sum.log_p() + math.log(looked_at))
-        return cls(sum.hits / people, sum.expected / people, half, int(people), sum.of, log_p, error)
+    @property
+    def people(self) -> int:
+        """How many there are."""
+        return int(max(1.0, self.sum.people))
+
+    @property
+    def of(self) -> str:
+        """Which rows these are."""
+        return self.sum.of
+
+    @property
+    def success(self) -> float:
+        """The share of them that was counted."""
+        return self.sum.hits / max(1.0, self.sum.people)
+
+    @property
+    def expected(self) -> float:
+        """The share that is expected."""
+        return self.sum.expected / max(1.0, self.sum.people)
+
+    @cached_property
+    def log_p(self) -> float:
+        """The logarithm of a bound on the probability of so many hits or more, over all sums that were looked at."""
+        return min(0.0, self.sum.log_p() + math.log(self.looked_at))
+
+    @property
+    def broken(self) -> bool:
+        """Whether that is at most the error."""
+        return self.log_p <= math.log(self.error)
+
+    @cached_property
+    def half(self) -> float:
+        """Half the width of an interval for the success that leaves the expected share out where the law is broken."""
+        return self.sum.half(self.error / self.looked_at) / max(1.0, self.sum.people)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -95,19 +121,14 @@ class Judged:
         """The share of people who would have to be hits without any chance for half of such tables to be found out."""
         return min(1.0, self.half / max(1e-9, 1 - self.expected))
 
-    @property
-    def surplus(self) -> float:
-        """How far the interval is above what is expected, in its own half widths."""
-        return (self.success - self.half - self.expected) / self.half
-
 
 def worst(whole: HitCount, parts: Sequence[HitCount], error: float) -> Judged:
     """The whole, unless it holds and a part of it does not: then the part that is farthest off."""
-    first = Judged.at(whole, error, 2 if parts else 1)
-    if first.surplus > 0 or not parts:
+    first = Judged(whole, error, 2 if parts else 1)
+    if first.broken or not parts:
         return first
-    second = Judged.at(min(parts, key=HitCount.log_p), error, 2 * len(parts))
-    return second if second.surplus > 0 else first
+    second = Judged(min(parts, key=HitCount.log_p), error, 2 * len(parts))
+    return second if second.broken else first
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +177,7 @@ def summed(codes: Codes, weights: Numbers, count: int) -> Numbers:
     return np.bincount(codes, weights=weights, minlength=count).astype(np.float64)
 
 
-def frequent(rows: Numbers, least: int = LEAST_ROWS) -> list[int]:
+def frequent(rows: Numbers | Codes, least: int = LEAST_ROWS) -> list[int]:
     """The values that are looked at, by how many rows each has."""
     most = np.argsort(-rows, kind="stable")[:MOST_PARTS]
     return [int(k) for k in most if rows[k] >= least]

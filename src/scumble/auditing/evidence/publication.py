@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from scumble.auditing.evidence.excerpt import Excerpt
 from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import SchemaError, did_you_mean
 from scumble.mechanisms import find_mechanism
@@ -45,6 +47,20 @@ class Publication:
     k: int = CROWD
     guesses: list[str] = field(default_factory=list)
     """What had to be guessed, in sentences."""
+    excerpt: Excerpt = field(default_factory=lambda: Excerpt([]))
+    """Which rows of it are looked at."""
+    places: list[Codes] = field(default_factory=list)
+    """Of each table the places of these rows among all."""
+    lengths: list[int] = field(default_factory=list)
+    """Of each table how many rows there are."""
+
+    @property
+    def looked_at(self) -> str:
+        """How much of it is looked at, in words; nothing where all is."""
+        if self.excerpt.whole:
+            return ""
+        rows, every = sum(table.num_rows for table in self.tables), sum(self.lengths)
+        return f"{rows:,} of {every:,} rows are looked at: all of one in {1 << self.excerpt.bits} groups that are alike in {_listed(self.excerpt.names)}, by lot"
 
     @property
     def table(self) -> pa.Table:
@@ -92,6 +108,11 @@ class Publication:
         return self.perturbed or self.generalized
 
     @property
+    def beside(self) -> list[str]:
+        """Columns of true values that are published apart from the rows."""
+        return [] if self.manifest is None else [c.name for c in self.manifest.columns if c.role == "apart"]
+
+    @property
     def generalized(self) -> bool:
         """Whether its rows are boxes of people, each with the perturbed value of one of them."""
         return self.form == "boxes"
@@ -137,14 +158,49 @@ class Publication:
         return {}
 
 
-def of_release(release: Release) -> Publication:
-    """The publication of a release."""
+def of_release(release: Release, excerpt: Excerpt | None = None) -> Publication:
+    """The publication of a release; of large ones an excerpt."""
     manifest, view = release.manifest, release.manifest.view
-    tables = [release.table(name, words=True) for name in view.people]
-    files = [release.path / path for path in manifest.data]
     counted = [column.name for column in manifest.columns if column.role == "counted"]
     quasi = manifest.public or ([] if view.invented else counted)
-    return Publication(release.path.name, tables, quasi, manifest.sensitive, files, release, view.k)
+    if manifest.form.kind == "boxes":  # which people lie in a box is told by all of them
+        excerpt = Excerpt([])
+    chosen = excerpt or Excerpt.of(quasi, manifest.rows)
+    read = [_excerpt_of(release, name, chosen) for name in view.people]
+    tables, places, lengths = (list(each) for each in zip(*read, strict=True))
+    files = [release.path / path for path in manifest.data]
+    return Publication(
+        release.path.name,
+        tables,
+        quasi,
+        manifest.sensitive,
+        files,
+        release,
+        view.k,
+        [],
+        chosen,
+        places,
+        lengths,
+    )
+
+
+def _excerpt_of(release: Release, name: str | None, excerpt: Excerpt) -> tuple[pa.Table, Codes, int]:
+    """The rows of one of its tables; of a table that has some of the columns, by those."""
+    if excerpt.whole:
+        table = release.table(name, words=True)
+        return table, np.arange(table.num_rows), table.num_rows
+    files = release.table_files(name)
+    schema = pq.read_schema(files[0])
+    text = [f.name for f in schema if pa.types.is_string(f.type)]
+    own = Excerpt([n for n in excerpt.names if n in schema.names], excerpt.bits)
+    parts = (
+        pa.Table.from_batches([batch])
+        for path in files
+        for batch in pq.ParquetFile(path, read_dictionary=text).iter_batches(1 << 18)
+    )
+    table, places, length = own.taken(parts)
+    assert table is not None
+    return table.unify_dictionaries(), places, length
 
 
 def of_table(
@@ -154,15 +210,16 @@ def of_table(
     quasi: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     k: int,
+    excerpt: Excerpt | None = None,
 ) -> Publication:
     """The publication of a table that any other tool made; roles that are not given are guessed by names and values."""
     for given in (*(quasi or ()), *(sensitive or ())):
         if given not in table.schema.names:
             raise SchemaError(f"column {given!r} is not in {name!r}{did_you_mean(given, table.schema.names)}")
     guesses: list[str] = []
-    whole = whole_table(table, table.schema.names)
     if quasi is None or sensitive is None:
-        looks = {name: _look(name, whole.column(name)) for name in whole.column_names}
+        first = next(iter(batches_of(table, table.schema.names)), None)
+        looks = {n: None if first is None else _look(n, first.column(n)) for n in table.schema.names}
         free = [n for n in looks if n not in (*(quasi or ()), *(sensitive or ()))]
         if sensitive is None:
             sensitive = [n for n in free if looks[n] == "secret"]
@@ -170,14 +227,19 @@ def of_table(
         if quasi is None:
             quasi = [n for n in free if looks[n] not in ("person", "text", "secret") and n not in sensitive]
             guesses.append(f"guessed as known to an attacker: {_listed(quasi)} (--quasi NAMES says otherwise)")
-    return Publication(name, [whole], list(quasi), list(sensitive), list(files), None, k, guesses)
+    chosen = excerpt or Excerpt(list(quasi))
+    whole, places, length = chosen.taken(pa.Table.from_batches([b]) for b in batches_of(table, table.schema.names))
+    if whole is None:
+        whole = table.schema.empty_table()
+    return Publication(
+        name, [whole], list(quasi), list(sensitive), list(files), None, k, guesses, chosen, [places], [length]
+    )
 
 
-def _look(name: str, column: pa.ChunkedArray) -> Kind:
+def _look(name: str, column: pa.Array) -> Kind:
     """What the column looks like, by the first rows."""
     seen = Seen(name, published_type(column.type))
-    for chunk in column.chunks[:1]:
-        seen.add(chunk)
+    seen.add(column)
     return look(seen).kind
 
 
@@ -228,7 +290,9 @@ def _joined(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
     kinds = {c.type for c in plain}
     if len(kinds) > 1:
         numbers = all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in kinds)
+        truths = any(pa.types.is_boolean(k) for k in kinds)
         plain = [c.cast(pa.float64() if numbers else pa.string()) for c in plain]
+        plain = [pc.utf8_lower(c) for c in plain] if truths else plain  # a source may write True, and another one true
     return pa.chunked_array([chunk for c in plain for chunk in c.chunks], plain[0].type)
 
 

@@ -53,7 +53,7 @@ class Comparing(io.RawIOBase):
 
 
 @dataclass(frozen=True)
-class Rewritten:
+class RewrittenTable:
     """One way to write a file: its columns, and row groups of so many rows at most."""
 
     schema: pa.Schema
@@ -120,7 +120,7 @@ def text_columns(schema: pa.Schema) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenTable:
     """The files of one table of a release."""
 
     manifest: Manifest
@@ -139,13 +139,13 @@ class Written:
             if name not in domains and batch.column(name).null_count
         }
 
-    def ways(self, path: Path) -> Iterator[Rewritten]:
+    def ways(self, path: Path) -> Iterator[RewrittenTable]:
         """How a file may have been written: by the usual rule of its form first."""
         every = [self._by_rows, self._by_tuples, self._plainly]
         for way in every if self.manifest.order == "shuffled" else every[1:]:
             yield way(path)
 
-    def _by_rows(self, path: Path) -> Rewritten:
+    def _by_rows(self, path: Path) -> RewrittenTable:
         """In row groups, each with words of its own."""
         file, domains = pq.ParquetFile(path), self.manifest.domains
         coded, names = coded_columns(file), file.schema_arrow.names
@@ -162,9 +162,9 @@ class Written:
         empty = file.schema_arrow.empty_table()
         kinds = {name: _as_written(empty, name, coded, domains).type for name in names}
         schema = pa.schema([pa.field(name, kinds[name], name in self.missing) for name in names])
-        return Rewritten(schema, groups, ROW_GROUP, repetitive_columns(columns, schema))
+        return RewrittenTable(schema, groups, ROW_GROUP, repetitive_columns(columns, schema))
 
-    def _by_tuples(self, path: Path) -> Rewritten:
+    def _by_tuples(self, path: Path) -> RewrittenTable:
         """As tuples, each as often as it is published: words of the whole table, in the order in which they come."""
         tables = [pq.read_table(each) for each in self.files]
         whole = pa.concat_tables(tables).combine_chunks()
@@ -175,12 +175,12 @@ class Written:
         ]
         narrow, place = pa.table(columns, schema=pa.schema(fields)), self.files.index(path)
         mine = narrow.slice(sum(table.num_rows for table in tables[:place]), tables[place].num_rows)
-        return Rewritten(narrow.schema, lambda: (mine.slice(a, PIECE) for a in range(0, len(mine), PIECE)), PIECE)
+        return RewrittenTable(narrow.schema, lambda: (mine.slice(a, PIECE) for a in range(0, len(mine), PIECE)), PIECE)
 
-    def _plainly(self, path: Path) -> Rewritten:
+    def _plainly(self, path: Path) -> RewrittenTable:
         """All at once."""
         plain = pq.ParquetFile(path).read().replace_schema_metadata(None)
-        return Rewritten(plain.schema, lambda: iter([plain]), ROW_GROUP)
+        return RewrittenTable(plain.schema, lambda: iter([plain]), ROW_GROUP)
 
 
 def _as_written(table: pa.Table, name: str, coded: set[str], domains: dict[str, Domain]) -> pa.Array:

@@ -22,29 +22,55 @@ PIECE, PIECES = 1 << 17, 16
 """A table may have been written in pieces that are sorted each by itself: so many, or of so many rows at least."""
 
 
-def runs_of(publication: Publication, table: pa.Table, files: list[Path]) -> tuple[Codes, bool]:
-    """The number of each row's run, and whether rows are in the order in which a release is written."""
-    if publication.manifest is not None and table.num_rows > 1:
-        written = _as_written(publication.manifest, table, files)
-        if written is not None:
-            return written, True
-    return sorted_runs(table)[1], False
+HEAD = 1 << 20
+"""Rows whose runs are worked out where an excerpt of a table is looked at: the first ones."""
 
 
-def _as_written(manifest: Manifest, table: pa.Table, files: list[Path]) -> Codes | None:
-    starts, start, first = [], 0, 0
+def runs_of(publication: Publication, which: int, files: list[Path]) -> tuple[Codes, Codes]:
+    """The rows of one of its tables whose runs are known, as places in it, and the number of the run of each."""
+    table, manifest = publication.tables[which], publication.manifest
+    rows = np.arange(table.num_rows)
+    if publication.excerpt.whole:
+        written = _as_written(manifest, files, table) if manifest is not None and table.num_rows > 1 else None
+        return rows, sorted_runs(table)[1] if written is None else written
+    if manifest is None or not files:
+        return rows[:0], rows[:0]
+    run, places = _as_written(manifest, files), publication.places[which]
+    if run is None:
+        return rows[:0], rows[:0]
+    known = rows[places < len(run)]
+    return known, run[places[known]]
+
+
+def in_order(manifest: Manifest, files: list[Path]) -> bool:
+    """Whether all rows are in the order in which a release is written."""
+    return all(keys is not None for keys in _keys(manifest, files))
+
+
+def _as_written(manifest: Manifest, files: list[Path], table: pa.Table | None = None) -> Codes | None:
+    """The runs of the rows of files, or of the first ones; nothing where they are not in that order."""
+    runs, first = [np.zeros(0, dtype=np.int64)], 0
+    for keys in _keys(manifest, files):
+        if keys is None:
+            return None
+        run = np.concatenate([[0], np.cumsum(np.diff(keys) != 0)]) + first
+        runs.append(run)
+        first = int(run[-1]) + 1
+        if table is None and sum(map(len, runs)) >= HEAD:
+            break
+    made = np.concatenate(runs)
+    return made if table is None or len(made) == table.num_rows else None
+
+
+def _keys(manifest: Manifest, files: list[Path]) -> Iterator[npt.NDArray[np.uint32] | None]:
+    """The numbers that each row group is sorted by; nothing where it is not."""
     for path in files:
         file = pq.ParquetFile(path)
         coded = coded_columns(file)
-        for size in (file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)):
-            if size:
-                keys = sort_keys(manifest, table.slice(start, size), coded)
-                if keys is None or (np.diff(keys.astype(np.int64)) < 0).any():
-                    return None
-                run = np.concatenate([[0], np.cumsum(np.diff(keys) != 0)]) + first
-                starts.append(run)
-                start, first = start + size, int(run[-1]) + 1
-    return np.concatenate(starts) if start == table.num_rows else None
+        for number in range(file.metadata.num_row_groups):
+            if file.metadata.row_group(number).num_rows:
+                keys = sort_keys(manifest, file.read_row_group(number), coded)
+                yield None if (np.diff(keys.astype(np.int64)) < 0).any() else keys
 
 
 def coded_columns(file: pq.ParquetFile) -> set[str]:
@@ -56,7 +82,7 @@ def coded_columns(file: pq.ParquetFile) -> set[str]:
     return {column.path_in_schema for column in columns if "RLE_DICTIONARY" in column.encodings}
 
 
-def sort_keys(manifest: Manifest, part: pa.Table, coded: set[str]) -> npt.NDArray[np.uint32] | None:
+def sort_keys(manifest: Manifest, part: pa.Table, coded: set[str]) -> npt.NDArray[np.uint32]:
     """The numbers by which the rows of a row group are sorted; all the same where there is nothing to sort by."""
     made = alike([key for name in part.column_names for key in _key(manifest, part, name, coded)], part.num_rows)
     return np.zeros(part.num_rows, dtype=np.uint32) if made is None else made

@@ -50,6 +50,8 @@ def said(log_p: float) -> str:
     >>> said(math.log(0.25)), said(-1000.0)
     ('0.25', '5e-435')
     """
+    if log_p == -math.inf:
+        return "0"
     digits = log_p / math.log(10)
     if digits > -300:
         return f"{math.exp(log_p):.2g}"

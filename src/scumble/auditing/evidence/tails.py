@@ -3,6 +3,9 @@
     bennett        S a sum of independent terms, each at most L above its mean, with variances that add up to V at most
                    Pr[S - E S >= t] <= exp(-V/L^2 h(L t / V)),   h(u) = (1 + u) ln(1 + u) - u
 
+    hoeffding      S a sum of n independent terms between 0 and 1, with mean n q
+                   Pr[S >= n a] <= exp(-n (a ln(a/q) + (1-a) ln((1-a)/(1-q)))),   a > q
+
     betting        M_1, M_2, ... each of mean 0 given all before, at most 1, with variances q_i that are known one step ahead: for any l > 0
                    exp(l sum M - (e^l - 1 - l) sum q)  has a mean of at most 1, so that it exceeds 1/a with probability a at most (Markov).
                    Over a fixed list of l the bound is multiplied by its length.
@@ -31,6 +34,9 @@ Numbers = npt.NDArray[np.float64]
 ROUNDING = 1e-9
 """The share of a mean by which a sum may lie above it by rounding alone."""
 
+FARTHEST = 1e18
+"""How far a sum can lie from its mean, at most."""
+
 BETS = np.exp2(np.arange(-24, 5) / 2)
 """The list of l: the best one is never more than a fifth off, which costs a hundredth of the exponent."""
 
@@ -53,6 +59,31 @@ def bennett(above: Any, variance: Any, largest: Any = 1.0) -> Numbers:
     return np.where(t > 0, -exponent, -0.0)
 
 
+def bennett_of(above: float, variance: float, largest: float = 1.0) -> float:
+    """The same of one sum."""
+    if above <= ROUNDING * largest:
+        return 0.0
+    if variance <= 0:
+        return -math.inf
+    u = largest * above / variance
+    return -variance / largest**2 * ((1 + u) * math.log1p(u) - u)
+
+
+def hoeffding_of(hits: float, expected: float, count: float) -> float:
+    """The logarithm of the bound for so many hits, or more, of so many terms.
+
+    >>> round(hoeffding_of(20, 10, 20), 3), hoeffding_of(5, 10, 20)
+    (-13.863, 0.0)
+    """
+    if count <= 0 or hits <= expected + ROUNDING:
+        return 0.0
+    a, q = min(1.0, hits / count), expected / count
+    if q <= 0:
+        return -math.inf
+    rest = (1 - a) * math.log((1 - a) / (1 - q)) if a < 1 else 0.0
+    return -count * (a * math.log(a / q) + rest)
+
+
 def least_above(bound: Callable[[float], float], error: float, step: float = 1.0) -> float:
     """How far above its mean a sum has to lie for the logarithm of its bound to be at most that of the error.
 
@@ -63,6 +94,8 @@ def least_above(bound: Callable[[float], float], error: float, step: float = 1.0
     low, high, wanted = 0.0, step, math.log(error)
     while bound(high) > wanted:
         low, high = high, 2 * high
+        if high > FARTHEST:
+            return math.inf
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if bound(middle) > wanted else (low, middle)

@@ -44,6 +44,8 @@ class Trials:
     column: str
     place: Codes
     """In the raw table."""
+    person: Codes
+    """Among those of it who are looked at."""
     row: Codes
     """Among the published rows."""
     true: Codes
@@ -85,19 +87,19 @@ class Trials:
     @cached_property
     def likeliest(self) -> Codes:
         """The code that each person's value makes likeliest."""
-        return np.stack([_likeliest(channel) for channel in self.channels])[self.stratum, self.true]
+        return np.asarray(np.stack([_likeliest(channel) for channel in self.channels])[self.stratum, self.true])
 
     @cached_property
     def kept(self) -> Numbers:
         """Who was published as that."""
-        return (self.shown == self.likeliest).astype(np.float64)
+        return np.asarray(self.shown == self.likeliest, float)
 
     @cached_property
     def scores(self) -> list[Score]:
         """Whether the published code is the likeliest for the true value; and signs of outcomes."""
         made = [self._score("what was kept", self.kept, self.likelihood(self.likeliest))]
         for k in range(SIGNS):
-            sign = Entropy.seeded(0).stream("signs", k).integers(self.codes, 8) % np.uint8(2) - 0.5
+            sign = np.asarray(Entropy.seeded(0).stream("signs", k).integers(self.codes, 8) % np.uint8(2) - 0.5, float)
             weight = sign[_likeliest(self.channels[0])]
             made.append(replace(self._score("what came out", sign[self.shown], self.mean(sign), 0.25), weight=weight))
         return made
@@ -162,6 +164,7 @@ def trials_of(case: Case, name: str) -> Trials:
     publication, truth = case.publication, case.truth(name)
     return Trials(
         name,
+        case.place[people],
         people,
         rows,
         truth[people],

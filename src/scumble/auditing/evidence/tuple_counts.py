@@ -12,7 +12,8 @@ from scipy.stats import binom
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers
-from scumble.auditing.evidence.publication import Codes, together, whole_table
+from scumble.auditing.evidence.excerpt import Excerpt
+from scumble.auditing.evidence.publication import Codes, together
 from scumble.core.arrow_types import decoded
 from scumble.forms.tuples.record import Counting, Full, Practical, TuplesRecord
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
@@ -54,10 +55,8 @@ class TupleCounts:
 
     @cached_property
     def looked_at(self) -> Codes:
-        """The tuples to which a law applies: all of a full count; else those of at least k people."""
-        if isinstance(self.counting, Full):
-            return np.arange(len(self.true))
-        least = self.counting.k if self.stayed == 1 else 1
+        """The tuples that are looked at one by one: those of at least k people; of a full count those of anybody, because of others only those are seen that were published."""
+        least = 1 if isinstance(self.counting, Full) or self.stayed < 1 else self.counting.k
         return np.flatnonzero((self.true >= least) & (self.true <= MOST_ROWS))
 
     def chance(self, count: Codes, low: Codes, high: Codes) -> Numbers:
@@ -99,10 +98,12 @@ def counted_tables(case: Case) -> Iterator[TupleCounts]:
     if not isinstance(record, TuplesRecord) or record.transactions is not None:
         return
     names = [column.name for column in manifest.columns]
-    whole = recoded(whole_table(case.source, names), manifest)
     parts = [(table.name, list(table.attributes)) for table in record.tables] or [("", names)]
+    excerpt = case.publication.excerpt
     for (name, attributes), published in zip(parts, case.publication.tables, strict=True):
-        yield _counted(case, name, attributes, published, whole, record)
+        own = Excerpt([column for column in excerpt.names if column in attributes], excerpt.bits)
+        wanted = attributes if record.schema_ is None else names
+        yield _counted(case, name, attributes, published, recoded(case.excerpt(wanted, own), manifest), record)
 
 
 def _counted(
@@ -112,9 +113,9 @@ def _counted(
     one = np.zeros(count, dtype=np.int64)
     one[theirs] = np.arange(len(theirs)) + published.num_rows
     one[ours] = np.arange(len(ours))
-    both = pa.table(
-        {n: pa.chunked_array([*_plain(published, raw, n)]).combine_chunks() for n in attributes}
-    ).take(pa.array(one))
+    both = pa.table({n: pa.chunked_array([*_plain(published, raw, n)]).combine_chunks() for n in attributes}).take(
+        pa.array(one)
+    )
     shown, true = np.bincount(ours, minlength=count), np.bincount(theirs, minlength=count)
     some = np.logical_or.reduce([pc.is_valid(column).to_numpy(zero_copy_only=False) for column in both.columns])
     true = np.where(some | (record.schema_ is None), true, 0)
@@ -138,5 +139,3 @@ def _stayed(raw: pa.Table, record: TuplesRecord) -> float:
         return 1.0
     missing = any(raw.column(name).null_count for table in schema.tables for name in table.attributes)
     return math.nan if missing else schema.c_star / len(schema.tables)
-
-

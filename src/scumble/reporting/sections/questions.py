@@ -65,7 +65,7 @@ def questions(subject: Subject) -> Section:
             "attempts": [_attempt(finding) for finding in subject.findings],
             "integrity": [_attempt(f) for f in subject.findings if f.question == "integrity"],
             "scored": subject.scored,
-            "level": f"{100 * LEVEL:.2f}%",
+            "level": f"{100 * LEVEL:.5g}%",
         },
     )
 
