@@ -14,9 +14,13 @@ from scumble.collect.promise import messages, promise, rounded_up
 from scumble.collect.reading import open_survey
 from scumble.collect.survey import Survey
 from scumble.collect.survey_record import SurveyRecord
+from scumble.core.mixture_choice import best_mixture
+from scumble.core.mixture_coins import MixtureCoins
+from scumble.core.mixture_part import Numbers
 from scumble.core.staged_coins import StagedCoins
 from scumble.errors import SurveyError
 from scumble.release.manifest import digest_of
+from scumble.release.records import record_of
 
 
 def document(**changes: Any) -> dict[str, Any]:
@@ -182,6 +186,19 @@ def test_mechanisms_whose_coins_belong_to_a_row_can_be_used() -> None:
     assert scumble.perturb({"illness": "flu"}, shaped) != b""
     with pytest.raises(SurveyError, match="give weights or frequencies"):
         survey(**how)
+
+
+def test_codes_that_the_protocol_does_not_have_are_refused() -> None:
+    """By whoever drafts a survey, and by whoever opens one."""
+    ages: dict[str, Any] = {"age": {"role": "sensitive", "low": 0, "high": 99}}
+    with pytest.raises(SurveyError, match="which the protocol of surveys does not have; use design"):
+        survey(mechanism="mixture", columns=ages, privacy={"gamma": 5})
+    record = record_of(MixtureCoins.of(best_mixture(Numbers(100), 5.0)))
+    changed = json.loads(survey(mechanism="design", columns=ages, privacy={"gamma": 5}).text())
+    changed["questions"][0]["channel"] = record.model_dump(mode="json", exclude_none=True)
+    changed |= {"digest": digest_of({k: v for k, v in changed.items() if k not in ("digest", "signature")})}
+    with pytest.raises(SurveyError, match="'questions.0.channel' is none"):
+        open_survey(changed)
 
 
 def test_mechanisms_that_count_a_table_cannot() -> None:

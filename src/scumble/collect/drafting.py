@@ -16,6 +16,7 @@ from scumble.collect.survey_spec import QuestionSpec, SurveySpec
 from scumble.core.domain import Domain
 from scumble.core.entropy import fresh_bytes
 from scumble.core.errors import ParameterError, SchemaError, SurveyError
+from scumble.core.mixture_coins import MixtureCoins
 from scumble.forms.records import DomainRecord
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.plan import Plan, Profile
@@ -78,6 +79,10 @@ def _plan(spec: SurveySpec, domains: dict[str, Domain]) -> Plan:
     if plan.depends_on_data or len(plan.strata) != 1 or any(coins.own for coins in plan.coins.values()):
         raise SurveyError(
             f"{spec.mechanism!r} takes its channels from the counts of a table here, and nobody has one; give weights or frequencies, and no theta"
+        )
+    if mixed := [name for name, coins in plan.coins.items() if isinstance(coins, MixtureCoins)]:
+        raise SurveyError(
+            f"{spec.mechanism!r} has codes of several kinds for {mixed[0]!r}, which the protocol of surveys does not have; use design, which knows no order"
         )
     return plan
 

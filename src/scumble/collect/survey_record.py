@@ -2,12 +2,13 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from scumble.collect.policy import Clock, Live, Period, Tokens
 from scumble.collect.survey_spec import SurveyTexts
 from scumble.forms.records import DomainRecord
 from scumble.privacy.guarantee import Guarantee
+from scumble.release.mixture_record import MixtureRecord
 from scumble.release.records import AnyChannel
 from scumble.spec.spec import Model
 
@@ -28,6 +29,14 @@ class QuestionRecord(Model):
     """As a manifest has it; none of a public question, which is sent as it is answered."""
     attribute: str | None = None
     """What memoised coins belong to, where that is not the name."""
+
+    @field_validator("channel")
+    @classmethod
+    def _of_protocol(cls, channel: AnyChannel | None) -> AnyChannel | None:
+        """The kinds that the protocol says how to flip: a device of any make must be able to."""
+        if isinstance(channel, MixtureRecord):
+            raise ValueError("a channel of this kind is for tables; surveys have replacements and designs")
+        return channel
 
 
 class SealRecord(Model):
