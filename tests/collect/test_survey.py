@@ -197,7 +197,7 @@ def test_codes_that_the_protocol_does_not_have_are_refused() -> None:
     changed = json.loads(survey(mechanism="design", columns=ages, privacy={"gamma": 5}).text())
     changed["questions"][0]["channel"] = record.model_dump(mode="json", exclude_none=True)
     changed |= {"digest": digest_of({k: v for k, v in changed.items() if k not in ("digest", "signature")})}
-    with pytest.raises(SurveyError, match="'questions.0.channel' is none"):
+    with pytest.raises(SurveyError, match=r"'questions\.0\.channel' is none"):
         open_survey(changed)
 
 

@@ -260,6 +260,15 @@ def test_a_plan_foresees_the_standard_error(people: pa.Table, release: scumble.R
     assert answer["a"].se[0] == pytest.approx(line["a_se"], rel=0.1)
 
 
+def test_a_report_has_ranges_of_days(release: scumble.Release, tmp_path: Path) -> None:
+    """And no line for each of 365; of codes nothing is shown as published, because they are no days."""
+    page = scumble.report(release, tmp_path / "report.html").read_text(encoding="utf-8")
+    starts = [match[1] for match in re.finditer(r"(1990-\d\d-\d\d) to 1990-\d\d-\d\d", page)]
+    assert "1990-01-01" in starts
+    assert "1990-01-02" not in starts
+    assert "as published, before correction" not in page
+
+
 def test_show_says_what_codes_stand_for(release: scumble.Release) -> None:
     shown = str(release)
     assert "pay, published code: the values that it stands for" in shown

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,9 @@ def protected_axis(subject: Subject, name: str, most: int) -> Axis:
         points = grid.numbers
         starts = points[np.unique(np.linspace(0, grid.size, most + 1).astype(int)[:-1])]
         return Axis(name, _ranges(name, starts, whole=pa.types.is_integer(domain.type)), ranges=True)
+    if domain is not None and (held := points_of(domain)) is not None and held[0] > most:
+        starts = domain.values.take(np.unique(np.linspace(0, held[0], most + 1).astype(int)[:-1]))
+        return Axis(name, _ranges_of_days(name, starts.to_pylist()), ranges=True)
     estimates = subject.ask([exp.column(name, quoted=True)])
     if not len(estimates):
         raise NotEstimable("nothing of it was published, because every combination of its values is rare")
@@ -111,6 +114,19 @@ def _ranges(name: str, starts: npt.NDArray[np.float64], whole: bool) -> list[Sli
             where = exp.and_(low, high) if i else high
             label = f"{start:,.10g} to {end - 1:,.10g}" if whole else f"{start:,.10g} to below {end:,.10g}"
             label = f"{start:,.10g}" if whole and end - 1 == start else label
+        parts.append(Slice(label, where, i))
+    return parts
+
+
+def _ranges_of_days(name: str, starts: list[date]) -> list[Slice]:
+    column = exp.column(name, quoted=True)
+    parts = []
+    for i, start in enumerate(starts):
+        where: exp.Expression = exp.GTE(this=column.copy(), expression=exp.convert(start))
+        label = f"{start} and later"
+        if i + 1 < len(starts):
+            where = exp.and_(where, exp.LT(this=column.copy(), expression=exp.convert(starts[i + 1])))
+            label = f"{start} to {starts[i + 1] - timedelta(days=1)}"
         parts.append(Slice(label, where, i))
     return parts
 

@@ -85,14 +85,14 @@ def _values(subject: Subject, axis: Axis) -> tuple[list[DotLine], list[str]]:
     column = exp.column(axis.name, quoted=True)
     estimates = subject.ask([column])
     places = {value: i for i, value in enumerate(estimates.groups.column(0).to_pylist())}
-    published, truth = _published(subject, column), subject.true_counts([column])
+    published, truth = _published(subject, axis, column), subject.true_counts([column])
     lines = [_line(part, estimates.estimates[0], places[part.key], published, truth) for part in axis.parts]
     return lines, estimates.notes
 
 
 def _ranges(subject: Subject, axis: Axis) -> tuple[list[DotLine], list[str]]:
     """A question for each range."""
-    published, truth = _published(subject, axis.number), subject.true_counts([axis.number])
+    published, truth = _published(subject, axis, axis.number), subject.true_counts([axis.number])
     return [_line(part, subject.count(part.where), 0, published, truth) for part in axis.parts], []
 
 
@@ -102,9 +102,11 @@ def _line(part: Slice, e: Estimate, place: int, published: Counts | None, truth:
     return DotLine(part.label, value, low, high, as_is, true)
 
 
-def _published(subject: Subject, group: exp.Expression) -> Counts | None:
-    """Only where what was published is not already the answer."""
-    view = subject.manifest.view
+def _published(subject: Subject, axis: Axis, group: exp.Expression) -> Counts | None:
+    """Only where what was published is not already the answer, and where values were: a code is none."""
+    view, column = subject.manifest.view, subject.manifest.column(axis.name)
+    if column is not None and column.records and column.records[0].coded is not None:
+        return None
     return subject.published([group], 1 << 24) if view.row_by_row or view.made_up else None
 
 
