@@ -40,6 +40,15 @@ def empty_ledger(folder: Path) -> Path:
     return path
 
 
+def survey(folder: Path) -> Path:
+    """The spec of a survey of one question."""
+    path = folder / "survey.toml"
+    head = 'title = "Health"\npurpose = "How common it is."\ncollector = "Institute"\ncontact = "a@b.example"\nuntil = 2099-03-31\n'
+    asked = '[columns.ill]\nrole = "sensitive"\nask = "Were you ill?"\nvalues = ["yes", "no"]\n'
+    path.write_text(f"{head}[privacy]\nepsilon = 2\n{asked}", encoding="utf-8")
+    return path
+
+
 LAWS: dict[str, list[Arguments]] = {
     "init": [lambda it: [str(it.table), "-o", str(it.folder / "first.toml")]],
     "plan": [lambda it: [str(it.spec), QUESTION], lambda it: [str(it.spec), "--format", "json"]],
@@ -71,6 +80,7 @@ LAWS: dict[str, list[Arguments]] = {
         lambda it: [str(it.release), "--external", "-o", str(it.folder / "external.html")],
         lambda it: [str(it.release), "--raw", str(it.table), "-o", str(it.folder / "internal.html")],
     ],
+    "collect": [lambda it: ["new", str(survey(it.folder)), "-o", str(it.folder / "survey.json")]],
     "explore": [lambda it: [str(it.release), "-o", str(it.folder / "page.html")]],
     "demo": [lambda it: ["--rows", "1000"]],
 }
