@@ -208,7 +208,7 @@ def test_a_failed_check_stands_in_the_summary(tmp_path: Path) -> None:
     release, raw = made("rho")
     folder = tmp_path / "a.release"
     folder.mkdir()
-    for name in ("manifest.json", "README.md"):
+    for name in ("manifest.json", "README.md", "explore.html"):
         (folder / name).write_bytes((release.path / name).read_bytes())
     coarse = raw.set_column(0, "age", pa.array([int(a) // 10 * 10 for a in raw.column("age").to_pylist()]))
     pq.write_table(coarse, folder / "data.parquet")
