@@ -10,6 +10,7 @@ from scumble.reporting.numbers import share, up, whole
 from scumble.reporting.promises import OWN, belief, example, headline
 from scumble.reporting.section import Section
 from scumble.reporting.sections.questions import answered, integrity_answer
+from scumble.reporting.sections.verdict import verdict
 from scumble.reporting.subject import Subject
 
 
@@ -30,6 +31,7 @@ def summary(subject: Subject) -> Section:
         "In short",
         {
             "headline": headline(subject.terms.guarantees),
+            "verdict": verdict(subject),
             "tiles": tiles(subject),
             "answers": answered(subject),
             "integrity": integrity_answer(subject),
