@@ -47,11 +47,11 @@ def demand_same(line: dict[str, Any], true: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_a_form_answers_with_intervals(name: str) -> None:
-    """Every number has an interval that holds it, which may be open on one side; what is not a column is refused."""
+    """Every number has an interval, which may be open on one side; with `cut` it holds the number. What is not a column is refused."""
     assert of_form(name), "no mechanism publishes it"
     release = example_of(of_form(name)[0]).release
     for sql in QUESTIONS:
-        answer = release.query(sql)
+        answer = release.query(sql, cut=True)
         for line in answer.to_list():
             ends = [
                 end for end in (line["n_low"], line["n"], line["n_high"]) if end is not None

@@ -131,7 +131,7 @@ def test_an_answer_about_hostile_values_is_shown() -> None:
     answer = release.query("SELECT who, COUNT(*) AS n FROM release WHERE disease = 'flu' GROUP BY who")
     assert Tags(answer._repr_html_()).seen.isdisjoint({"script", "img"})
     assert "\x1b" not in str(answer)
-    assert len(str(answer).splitlines()) == 2 + len(HOSTILE)
+    assert len(str(answer).splitlines()) == 2 + len(HOSTILE) + len(answer.notes)
 
 
 def test_a_release_says_what_it_guarantees_and_what_not(release: scumble.Release) -> None:

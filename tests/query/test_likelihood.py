@@ -7,15 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.stats import binom
 
 from scumble import Channel
-from scumble.core.channel import IndistinguishableValues
-from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError
-from scumble.query import bootstrap as bootstrap_module
 from scumble.query import kronecker, likelihood
-from scumble.query.bootstrap import bootstrap
 from scumble.query.likelihood import maximize, plain
 
 
@@ -218,68 +213,3 @@ def test_an_empty_table_is_its_own_estimate():
 def test_wrong_use_is_named(y, channels, options, message):
     with pytest.raises(ParameterError, match=message):
         maximize(y, channels, **options)
-
-
-def test_published_again_the_channel_is_the_one_given():
-    """Sample size 2,000 tables of 400 rows; each cell's mean within 5.5 standard errors: false alarms below 4e-8 a cell, 1e-6 in all."""
-    channels = [Channel([0.2, 0.5, 0.9], [0.2, 0.3, 0.5]), Channel(0.3, [0.8, 0.2])]
-    truth = np.array([[100, 0], [50, 150], [0, 100]])
-    tables = bootstrap_module._published(
-        np.broadcast_to(truth, (2000, 3, 2)), channels, Entropy.seeded(11).stream("test")
-    )
-    assert (tables.sum(axis=(1, 2)) == 400).all()
-    A = matrix(channels)
-    expected, variance = A @ truth.ravel(), (A * (1 - A)) @ truth.ravel()
-    distance = (tables.reshape(2000, -1).mean(axis=0) - expected) / np.sqrt(variance / 2000)
-    assert np.abs(distance).max() < 5.5
-    ratio = tables.reshape(2000, -1).var(axis=0) / variance
-    assert np.abs(ratio - 1).max() < 5.5 * math.sqrt(2 / 2000) * 1.1
-    assert np.abs((tables.reshape(2000, -1).mean(axis=0) - expected * 1.02) / np.sqrt(variance / 2000)).max() > 5.5
-
-
-COVERED = {1: 400, 2: 400, 3: 300, 4: 300}
-
-
-@pytest.mark.parametrize("columns", COVERED)
-@pytest.mark.slow
-def test_bootstrap_intervals_cover(columns):
-    """400, 400, 300, 300 published tables of 1,000 rows in two states, three figures each, most of them at the border.
-
-    Below the 5e-8 quantile of a binomial of 95% (353 of 400, 261 of 300): false alarms below 1e-6 in all; 75% would be found surely.
-    """
-    channels, tables = [Channel(0.5, [0.7, 0.3])] * columns, COVERED[columns]
-    shape, stream = (2,) * columns, Entropy.seeded(columns).stream("coverage")
-    truth = np.zeros(shape, dtype=np.int64)
-    truth[(0,) * columns], truth[(1,) + (0,) * (columns - 1)] = 800, 200
-    figures = np.zeros((3, *shape))
-    figures[0][(0,) * columns], figures[1][(1,) * columns], figures[2][0] = 1, 1, 1
-    true = (figures * truth).sum(axis=tuple(range(1, columns + 1)))
-    hits = np.zeros(3)
-    for y in bootstrap_module._published(np.broadcast_to(truth, (tables, *shape)), channels, stream):
-        found = bootstrap(y, channels, figures, level=0.95, draws=99, stream=stream)
-        assert (found.low <= found.value + 1e-9).all()
-        assert (found.value <= found.high + 1e-9).all()
-        hits += (found.low <= true + 1e-6) & (true <= found.high + 1e-6)
-    assert (hits >= binom.ppf(5e-8, tables, 0.95)).all()
-
-
-def test_bootstrap_is_repeatable_and_stays_within_the_possible():
-    channels, y = [Channel(0.2, size=2)] * 2, np.array([[300.0, 20], [20, 5]])
-    figures = np.eye(4).reshape(4, 2, 2)
-    first, second = (bootstrap(y, channels, figures, stream=Entropy.seeded(1).stream("a")) for _ in range(2))
-    assert first.low.tolist() == second.low.tolist()
-    assert (first.low >= 0).all()
-    assert (first.high <= 345).all()
-    assert (first.se > 0).all()
-    assert np.isfinite(bootstrap(y, channels, figures).high).all()
-
-
-def test_bootstrap_refuses_what_it_cannot_answer():
-    y, channels = [30, 40, 50], [Channel([0.0, 0.0, 0.6], size=3)]
-    with pytest.raises(IndistinguishableValues):
-        bootstrap(y, channels, [[1, 0, 0]])
-    assert bootstrap(y, channels, [[0, 0, 1]]).high[0] > 0
-    with pytest.raises(ParameterError, match="functionals need the shape"):
-        bootstrap(y, channels, [[1, 0]])
-    with pytest.raises(ParameterError, match="needs more than 10 draws"):
-        bootstrap(y, channels, [[0, 0, 1]], draws=10)

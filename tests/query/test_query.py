@@ -16,8 +16,8 @@ from tables import DISEASES
 import scumble
 from scumble.core.channel import replacement_of
 from scumble.core.errors import NotEstimable, ParameterError, QueryError
-from scumble.query.compile import compile_query
 from scumble.query.parse import parse
+from scumble.query.totals import compile_totals
 
 ATOMS = {
     "disease = 'flu'": lambda t: t["disease"] == "flu",
@@ -286,9 +286,9 @@ def test_few_matching_rows_are_noted(release: scumble.Release) -> None:
     """Not for counts, whose law is known and which cover whatever the number of rows (tests/statistical/test_coverage_of_few.py)."""
     where = "FROM release WHERE disease = 'hiv' AND age = 33 AND sex = 'F'"
     assert "fewer than 10 published rows" in release.query(f"SELECT SUM(cost) AS s {where}").notes[0]
-    assert release.query(f"SELECT COUNT(*) AS n {where}").notes == []
+    assert not any("fewer than" in note for note in release.query(f"SELECT COUNT(*) AS n {where}").notes)
     grouped = "FROM release WHERE smoker AND age = 33 AND sex = 'F' GROUP BY disease"
-    assert release.query(f"SELECT disease, COUNT(*) AS n {grouped}").notes == []
+    assert not any("fewer than" in note for note in release.query(f"SELECT disease, COUNT(*) AS n {grouped}").notes)
     assert "fewer than 10 published rows" in release.query(f"SELECT disease, AVG(cost) AS a {grouped}").notes[0]
 
 
@@ -396,8 +396,8 @@ def test_the_statement_is_the_golden_one(path: Path, release: scumble.Release) -
     """First the question, then after a line of dashes the one statement that is run for it."""
     question, statement = (part.strip() for part in path.read_text().split("----"))
     names = [c.name for c in release.manifest.columns]
-    compiled = compile_query(parse(question, names), release.published, release.engine)
-    assert compiled.statement.sql(dialect="duckdb", pretty=True) == statement
+    compiled = compile_totals(parse(question, names), release.published, release.engine)
+    assert compiled.question.statement.sql(dialect="duckdb", pretty=True) == statement
 
 
 def test_answers_convert_and_print(release: scumble.Release) -> None:

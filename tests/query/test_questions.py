@@ -175,7 +175,6 @@ def of_form(patients: pa.Table) -> Callable[[str], scumble.Release]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_answers_or_says_why_not(form: str, of_form: Callable[[str], scumble.Release]) -> None:
     """A refusal is one sentence or two, and never a failure of the software; an answer has finite numbers with their intervals around them."""

@@ -7,7 +7,17 @@ from scumble.query.coarse import Coarse
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.model import sql_of
 from scumble.query.parse import parse
-from scumble.query.rewrites import RULES, Recoding, coarsened, merged, on_grid, rewritten, rounded, taken_as_one
+from scumble.query.rewrites import (
+    RULES,
+    Recoding,
+    coarsened,
+    distinct,
+    merged,
+    on_grid,
+    rewritten,
+    rounded,
+    taken_as_one,
+)
 from scumble.spec.spec import Coarsen
 
 TENS = Recoding({"age": Coarse("age", Coarsen.model_validate({"bins": 10}), "int64")})
@@ -15,7 +25,7 @@ TOWNS = Recoding(merged={"town": {"Ulm": "south", "Bonn": "west"}.get})
 
 
 def test_the_rules_stand_in_the_order_of_the_design() -> None:
-    assert (taken_as_one, coarsened, merged, rounded, on_grid) == RULES
+    assert (taken_as_one, coarsened, merged, distinct, rounded, on_grid) == RULES
 
 
 def test_values_that_were_put_together_are_asked_for_by_the_published_one() -> None:

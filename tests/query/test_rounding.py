@@ -14,9 +14,11 @@ from scumble.core.domain import Grid
 from scumble.core.errors import ReleaseError, SchemaError
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
+from scumble.query.middle import slope as slope_of
 from scumble.query.parse import parse
 from scumble.query.plain import plain
-from scumble.query.rounding import _slope, variants
+from scumble.query.rounding import around
+from scumble.query.settled import variants
 from scumble.release.gate import demand_recoding
 
 ROWS = 4000
@@ -72,7 +74,7 @@ def test_conditions_that_surely_hold_and_that_may_enclose_the_true_rows(conditio
     points = np.rint(table.column("salary").to_numpy() / 2000) * 2000
     rounded = table.set_column(1, "salary", pa.array(points))
     query = parse(f"SELECT COUNT(*) FROM release WHERE {condition}", table.column_names)
-    sure, may = (_rows(rounded, one.where) for one in variants(query, {"salary": 1000.0}))
+    sure, may = (_rows(rounded, one.where) for one in variants(query, {"salary": around(1000.0)}))
     true = _rows(table, query.where)
     assert sure <= true <= may
     assert sure < may, "a reach of nothing would leave them alike"
@@ -114,15 +116,27 @@ def test_groups_that_a_bound_makes_and_shares_and_medians_reach_too(release: scu
     assert line["p_low"] <= 100 * (counted > 20500).mean() <= line["p_high"]
     (middle,) = release.query("SELECT MEDIAN(salary) AS m FROM release", level=1 - 1e-9)
     assert middle["m_low"] <= np.median(counted) <= middle["m_high"]
-    notes = release.query("SELECT VAR_POP(salary) AS v FROM release").notes
+    notes = release.query("SELECT CORR(salary, salary * 2) AS v FROM release").notes
     assert any("DOES NOT COUNT IT" in note for note in notes)
+
+
+def test_deviations_reach_as_far_as_values_may_lie_from_their_points(release: scumble.Release) -> None:
+    """Values 990 above and below their points in turn, whose deviation is that of the points and about 28 more."""
+    points = np.tile(np.arange(10, 40) * 2000.0, 100)
+    table = pa.table({"sex": ["m", "f"] * 1500, "salary": points + np.where(points > 48_000, 990, -990)})
+    close = publish_openly(table, sensitive="salary", domains={"salary": GRID}, retain=0.9999, seed=3)
+    true = table.column("salary").to_numpy()
+    for asked, value in (("STDDEV_POP", true.std()), ("VAR_SAMP", true.var(ddof=1))):
+        (line,) = close.query(f"SELECT {asked}(salary) AS v FROM release", level=0.999)
+        assert line["v_low"] <= value <= line["v_high"]
+        assert line["v"] < value - 3 * line["v_se"], "the points alone miss it"
 
 
 @pytest.mark.parametrize(
     ("sql", "slope"), [("x", 1), ("2 * x", 2), ("x / 4", 0.25), ("3 - x", 1), ("-(x * 5)", 5), ("(x + 1) * -2", 2)]
 )
 def test_the_slope_of_a_line(sql: str, slope: float) -> None:
-    assert abs(_slope(parse_one(sql))) == slope
+    assert abs(slope_of(parse_one(sql))) == slope
 
 
 @pytest.mark.slow

@@ -5,6 +5,5 @@ Registered by one line: AGGREGATES[exp.CountIf] = COUNT_IF.
 
 from scumble.engines.expressions import either, number
 from scumble.query.aggregates.aggregation import Aggregation
-from scumble.query.aggregates.sum import of_rows
 
-COUNT_IF = Aggregation("count_if", "sum", lambda function: either(function.this, number(1), number(0)), of_rows)
+COUNT_IF = Aggregation("count_if", "sum", lambda function: either(function.this, number(1), number(0)))

@@ -1,6 +1,13 @@
-"""Random questions as they are clicked, and whether a page answers them as `scumble query` does, to the printed digit."""
+"""Random questions as they are clicked, and whether a page answers them as `scumble query` does.
+
+Estimates are the same to the printed digit. `scumble query` knows more about their errors: it cuts intervals to what is possible, and has the law of few
+rows for more releases. So an interval of the page, two standard errors wider, holds that of `scumble query`; not where numbers were rounded, whose reach
+`scumble query` follows further.
+"""
 
 import random
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -93,8 +100,14 @@ class Asker:
         }
 
 
+SLACK = 2.0
+"""How far an interval of `scumble query` reaches beyond that of a page at most, in standard errors."""
+ALIKE = (0.8, 1.05)
+"""How small and how large a standard error of `scumble query` is beside that of a page: of columns that are drawn from themselves the page's are larger."""
+
+
 def differences(release: scumble.Release, question: Question, shown: dict[str, Any]) -> list[str]:
-    """In what a page's answer differs from that of `scumble query`: headings, lines, their order, every printed text, and notes.
+    """In what a page's answer differs from that of `scumble query`: lines, their order, estimates, errors, and what intervals hold.
 
     shown   { sql, groups: [{ name, labels }], texts: [{ heading, cells }], notes } or { refused }
     """
@@ -104,6 +117,7 @@ def differences(release: scumble.Release, question: Question, shown: dict[str, A
         answer = release.query(shown["sql"], level=question["level"])
     except ScumbleError as error:
         return [f"answered, and not by scumble query: {error}"]
+    rounded = any(column.rounded is not None for column in release.manifest.columns)
     grid, count = answer.grid(10**9), len(question["by"])
     named = answer.groups.to_pylist() if answer.groups.num_columns else [{}] * len(answer)
     lines = [tuple(alike(label(line[name])) for name in question["by"]) for line in named]
@@ -114,12 +128,42 @@ def differences(release: scumble.Release, question: Question, shown: dict[str, A
     ]
     told = dict(zip(keys, cells, strict=True))
     found = [
-        f"{key}: {texts.get(key)} and {told.get(key)}" for key in {**texts, **told} if texts.get(key) != told.get(key)
+        f"{key}: {texts.get(key)} and {told.get(key)}"
+        for key in {**texts, **told}
+        if key not in texts or key not in told or not _agree(texts[key], told[key], rounded)
     ]
-    headings = list(grid.headings[count:]), [column["heading"] for column in shown["texts"]]
-    found += [f"headings {headings}"] if headings[0] != headings[1] else []
-    found += ["another order"] if lines != keys and not found else []
-    return found + ([f"notes {answer.notes} and {shown['notes']}"] if list(answer.notes) != shown["notes"] else [])
+    return found + (["another order"] if lines != keys and not found else [])
+
+
+def _agree(query: Sequence[str], page: Sequence[str], rounded: bool) -> bool:
+    """Whether the texts of a line, estimate, error and interval, say the same of it."""
+    bare = re.sub(r" \(at (least|most) [^)]*\)", "", query[0])
+    if re.sub(r"^-(0(\.0+)?)$", r"\1", bare) != re.sub(r"^-(0(\.0+)?)$", r"\1", page[0]):
+        return False
+    if len(query) == 1 or len(page) < 3:  # exact
+        return len(page) < 3 or _numbers(page[1]) == [0.0]
+    if len(query) != len(page):
+        return False
+    (own, other), (ends, wider) = ([_numbers(texts[i]) for texts in (query, page)] for i in (1, 2))
+    if len(own) != 1 or len(other) != 1:
+        return own == other
+    digit = 10.0 ** -_decimals(page[1])
+    if not ALIKE[0] * other[0] - digit <= own[0] <= ALIKE[1] * other[0] + digit:
+        return False
+    if rounded or bare != query[0]:
+        return True
+    if len(ends) != 2 or len(wider) != 2:
+        return "unbounded" in page[2] or ends == wider
+    slack = SLACK * other[0] + 10.0 ** -_decimals(page[2])
+    return wider[0] - slack <= ends[0] and ends[1] <= wider[1] + slack
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(number.replace(",", "")) for number in re.findall(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?", text)]
+
+
+def _decimals(text: str) -> int:
+    return max((len(part) for part in re.findall(r"\.(\d+)", text)), default=0)
 
 
 def _refuses(release: scumble.Release, shown: dict[str, Any]) -> bool:

@@ -46,7 +46,7 @@ def command(
         bool, typer.Option("--simultaneous", help="Intervals of all lines that hold together.")
     ] = False,
     cut: Annotated[
-        bool, typer.Option("--cut", help="Estimates and intervals cut to what group sizes and domains allow.")
+        bool, typer.Option("--cut", help="Estimates too are cut to what is possible, as intervals always are.")
     ] = False,
     timeout: Annotated[
         str | None, typer.Option(help="The seconds that the question may take; 600 when absent.", show_default=False)
@@ -67,7 +67,7 @@ def command(
     with progress_bar("asking"):
         release = open(*paths, on=on, memory=memory)
         answer = release.query(
-            sql, level=level, method=method, tables=_tables(table), simultaneous=simultaneous, timeout=timeout
+            sql, level=level, method=method, tables=_tables(table), simultaneous=simultaneous, cut=cut, timeout=timeout
         )
     if format is Shape.TEXT:
         print_card(answer.card())

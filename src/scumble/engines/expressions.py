@@ -33,6 +33,26 @@ def double(expression: exp.Expression) -> exp.Expression:
     return cast(expression, Type.DOUBLE)
 
 
+def amount(value: float) -> exp.Expression:
+    """What is added to a number: a whole one leaves it what it is."""
+    return number(int(value)) if value == int(value) else double(number(value))
+
+
+PERIODS = {"year": (1, "YEAR"), "quarter": (3, "MONTH"), "month": (1, "MONTH"), "week": (7, "DAY"), "day": (1, "DAY")}
+
+
+def last_moment(first: exp.Expression, period: str, *, whole: bool) -> exp.Expression:
+    """The last day of a period, of which the first is given; or its last moment, to a millionth of a second."""
+    length, unit = PERIODS[period]
+    end = exp.Add(this=first.copy(), expression=_interval(length, unit))
+    last = exp.Sub(this=end, expression=_interval(1, "DAY" if whole else "MICROSECOND"))
+    return cast(last, Type.DATE if whole else Type.TIMESTAMP)
+
+
+def _interval(length: int, unit: str) -> exp.Expression:
+    return exp.Interval(this=exp.Literal.string(str(length)), unit=exp.Var(this=unit))
+
+
 def product(factors: Iterable[exp.Expression]) -> exp.Expression:
     """All of them multiplied; 1 where there is none."""
     first, *others = [*factors] or [double(number(1))]

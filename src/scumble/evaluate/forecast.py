@@ -39,19 +39,18 @@ from scumble.publishing.persons import Persons, demand_left, persons_of
 from scumble.publishing.publish import profile, value_counts
 from scumble.publishing.roles import decided
 from scumble.publishing.staged import planned
-from scumble.query.answer import answer, is_plain
-from scumble.query.ask import Answer, ask
+from scumble.query.ask import ask
 from scumble.query.cells import Cells
-from scumble.query.compile import Published, compile_query
+from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
+from scumble.query.form_answer import Answer
 from scumble.query.gated import gated
 from scumble.query.model import Query
-from scumble.query.of_totals import Asked
 from scumble.query.orders import exact_orders
 from scumble.query.parse import parse
 from scumble.query.part_columns import of_wholes
-from scumble.query.reconstruct import Whole
 from scumble.query.rewrites import Recoding
+from scumble.query.scanned import Scanned
 from scumble.query.totals import compile_totals
 from scumble.release.persons import under_persons
 from scumble.sources.source import Source
@@ -192,15 +191,16 @@ def expected(
     query: Query, published: Published, shares: list[dict[str, Any]] | None, engine: Engine, level: float
 ) -> Answer:
     """The answer that a question is to be expected to get: the truth, with the standard error and interval that it will have."""
-    if not is_plain(query, published):
-        totals = compile_totals(query, published, engine, every=shares is not None)
-        lines = Cells.of_lines(totals.question, engine.run(totals.question.statement))
-        cells = _published(lines, published, shares)
-        return Asked(totals, cells, level, exact_orders(totals, cells, engine)).answer()
-    question = compile_query(query, published, engine, by_value=True, every=shares is not None)
-    cells = _published(Cells.fetched(question, engine), published, shares)
-    estimates = answer(question, Whole(question, cells), level)
-    return replace(estimates, estimates=_settled(estimates.estimates, [a.kind for a in query.aggregates]))
+    totals = compile_totals(query, published, engine, every=shares is not None, summing=False)
+    cells = _published(Cells.fetched(totals.question, engine), published, shares)
+    asked = Scanned(totals, cells, exact_orders(totals, cells, engine))
+
+    def at(level: float) -> Answer:
+        form = asked.answer(level)
+        settled = _settled(form.estimates, [a.kind for a in query.aggregates])
+        return replace(form, estimates=settled, at=at)
+
+    return at(level)
 
 
 def _published(cells: Cells, published: Published, shares: list[dict[str, Any]] | None) -> Cells:

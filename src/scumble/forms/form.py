@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from scumble.core.errors import ParameterError
 from scumble.engines.engine import Engine
 from scumble.forms.records import DomainRecord, FormRecord
-from scumble.query.ask import Answer
 from scumble.query.compile import Published
+from scumble.query.form_answer import Answer
 from scumble.query.model import BESIDE, Query
 
 if TYPE_CHECKING:

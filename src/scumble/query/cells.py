@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from scumble.core.channel_base import BaseChannel, Vector
 from scumble.core.errors import QueryError
 from scumble.engines.engine import Engine
-from scumble.query.compile import Question
+from scumble.query.compile import LEAST, MOST, Question
 from scumble.query.normalize import Perturbed
 from scumble.query.packing import fields, unpacked
 
@@ -34,6 +34,7 @@ class Cells:
         sums: dict[str, Vector],
         stratum: npt.NDArray[np.intp] | None = None,
         sampled: Vector | None = None,
+        ranges: Mapping[str, tuple[Tensor, Tensor]] | None = None,
     ) -> None:
         self.question = question
         self._as_asked(question.seen)
@@ -48,6 +49,8 @@ class Cells:
         self._of: int | None = None
         self.sampled = sampled
         """1 for the lines of sampled rows, 0 for the others; absent where nothing was sampled."""
+        self.ranges = ranges or {}
+        """The least and the most of public numbers, by public group and truth values of public conditions; no number is above what is infinite."""
 
     def _as_asked(self, seen: Callable[[Perturbed], Perturbed]) -> None:
         """The shape of lines whose perturbed columns are seen so: by values, or by codes."""
@@ -68,19 +71,21 @@ class Cells:
     @classmethod
     def of_lines(cls, question: Question, lines: pa.Table) -> "Cells":
         """The lines that the statement of a question gave."""
-        _demand_finite(question, lines)
         groups, group = public_groups(lines, len(question.publics))
         shape, rest = _shape(question, question.seen), _rest(question, question.seen)
+        cell = _cell_index(question, lines, rest)
+        atoms = _atoms(question)
         return cls(
             question,
             groups,
             group * int(np.prod(shape, dtype=np.int64)) + _grouped_index(question, lines, shape),
-            _cell_index(question, lines, rest),
+            cell,
             {name: _numbers(lines, name) for name in lines.schema.names if name[0] in "nv"},
             _column(lines, "z").to_numpy(zero_copy_only=False) if "z" in lines.schema.names else None,
             _column(lines, "w").to_numpy(zero_copy_only=False).astype(np.float64)
             if "w" in lines.schema.names
             else None,
+            _ranges(lines, group * atoms + cell % atoms, (len(groups), atoms)),
         )
 
     @classmethod
@@ -101,6 +106,11 @@ class Cells:
         part._of = stratum
         return part
 
+    @property
+    def names(self) -> list[str]:
+        """Those of all sums."""
+        return list(self._sums)
+
     def numbers(self, name: str, order: int = 1) -> Vector:
         """A column of sums, of first, second or third order in the weights of rows; where rows have none all are the same."""
         return self._sums[f"{name}{order}"] if f"{name}{order}" in self._sums else self._sums[name]
@@ -113,6 +123,15 @@ class Cells:
         seen = len(self.groups) * int(np.prod(self.shape, dtype=np.int64))
         total = np.bincount(self._row, weights=weighted, minlength=seen).astype(np.float64)
         return total.reshape(len(self.groups), *self.shape)
+
+    def by_condition(self, sums: Vector) -> Tensor:
+        """Sums over all rows of a public group that have the same truth values of public conditions, whatever is published of them."""
+        if self._of is not None and self._stratum is not None:
+            sums = sums * (self._stratum == self._of)
+        atoms, width = _atoms(self.question), int(np.prod(self.shape, dtype=np.int64))
+        places = self._row // width * atoms + self._cell % atoms
+        total = np.bincount(places, weights=sums, minlength=len(self.groups) * atoms)
+        return total.astype(np.float64).reshape(len(self.groups), atoms)
 
     def dense(self, sums: Vector) -> Tensor:
         """The sums as a table: public groups, grouped columns, cells of the others, truth values of public conditions."""
@@ -187,6 +206,24 @@ def _rest(question: Question, seen: Seen) -> tuple[int, ...]:
     return tuple(seen(axis).count for axis in question.others) + (3,) * len(question.conditions.public_atoms)
 
 
+def _atoms(question: Question) -> int:
+    """The combinations of truth values of public conditions, which are the last of the cells."""
+    return int(3 ** len(question.conditions.public_atoms))
+
+
+def _ranges(lines: pa.Table, places: npt.NDArray[np.intp], shape: tuple[int, int]) -> dict[str, tuple[Tensor, Tensor]]:
+    """The least and the most of public numbers; of none, nothing is below what is infinite."""
+    ranges: dict[str, tuple[Tensor, Tensor]] = {}
+    first = LEAST.format("")
+    for name in (n.removeprefix(first) for n in lines.schema.names if n.startswith(first)):
+        least, most = np.full(shape, np.inf), np.full(shape, -np.inf)
+        for end, ends, further in ((least, LEAST, np.fmin), (most, MOST, np.fmax)):
+            numbers = _column(lines, ends.format(name)).cast(pa.float64()).fill_null(np.nan)
+            further.at(end.reshape(-1), places, numbers.to_numpy(zero_copy_only=False))
+        ranges[name] = (least, most)
+    return ranges
+
+
 def _no_groups() -> pa.Table:
     """One group, of all rows."""
     return pa.table({"all": [True]})
@@ -221,17 +258,6 @@ def beyond(name: str) -> QueryError:
     return QueryError(
         f"{name!r} adds up values that are infinite, no numbers (NaN) or too large to be squared; leave them out in WHERE"
     )
-
-
-def _demand_finite(question: Question, lines: pa.Table) -> None:
-    """Refuses sums that are no numbers; of an exact answer nothing but the sums themselves, of others also what their errors need."""
-    for aggregate in question.query.aggregates:
-        if aggregate.kind == "count" or aggregate.value is None or aggregate.value not in question.values:
-            continue
-        place = f"v{question.place(aggregate.value)}_"
-        names = [n for n in lines.schema.names if n.startswith(place + ("s" if question.exact else ""))]
-        if not all(np.isfinite(_numbers(lines, name)).all() for name in names):
-            raise beyond(aggregate.name)
 
 
 def _numbers(lines: pa.Table, name: str) -> Vector:

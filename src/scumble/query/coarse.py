@@ -4,16 +4,18 @@ A bound that falls inside a step takes the step whole or leaves it out whole, a 
 (middle.py). Such answers are computed from public columns alone and still not what the table would say: a note tells so, and what to ask instead.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
 
 from scumble.core.errors import did_you_mean
+from scumble.engines.expressions import amount, last_moment
 from scumble.engines.sql import named
 from scumble.query.middle import monotone
-from scumble.query.model import Query, written
+from scumble.query.model import Aggregate, Query, written
+from scumble.query.settled import Around, Named
 from scumble.spec.spec import Coarsen
 from scumble.spec.steps import Steps, label_of, labels, shown, steps, words
 
@@ -54,6 +56,30 @@ class Coarse:
         return steps(self.how, self.type)
 
 
+def unknown_of(column: Coarse) -> Around | Named | None:
+    """What the published values of a column stand for; None where each is one."""
+    own, how = column.steps, column.how
+    if own is not None and own.dated:
+        return Around(lambda c: c, lambda c: last_moment(c, str(how.date), whole=own.whole))
+    if own is not None:
+        return Around(lambda c: c, lambda c: exp.Add(this=c, expression=amount(own.reach)), own.whole)
+    if how.bins is not None or how.date is not None:
+        return None
+    names = set(labels(how) or ())
+    held = {name: set(map(str, values)) for name, values in (how.groups or {}).items()}
+
+    def published(value: Any) -> Any:
+        return value if str(value) in names else label_of(how, value) or value
+
+    def whole(values: Collection[Any], name: Any) -> bool:
+        return name in values or held.get(name, {None}) <= set(map(str, values))
+
+    def as_it_is(kind: type[exp.Expression], text: str) -> bool:
+        return _published(how, kind, text)
+
+    return Named(published, whole, as_it_is, how.groups is not None, how.prefix)
+
+
 def numbers_in_steps(columns: Mapping[str, Coarse]) -> dict[str, Steps]:
     """The steps of the columns that have numbers in them."""
     return {name: own for name, column in columns.items() if (own := column.steps) is not None and not own.dated}
@@ -78,7 +104,8 @@ def notes_of(query: Query, columns: Mapping[str, Coarse]) -> list[str]:
 
 def _complaints(query: Query, columns: Mapping[str, Coarse]) -> Iterator[tuple[str, str]]:
     """Columns that are asked about with what is wrong about it; nothing where it is enough to know how they are published."""
-    for comparison in query.where.find_all(*COMPARISONS) if query.where is not None else ():
+    parts = [query.where, *(o.value if isinstance(o, Aggregate) else o.expression for o in query.outputs)]
+    for comparison in [one for part in parts if part is not None for one in part.find_all(*COMPARISONS)]:
         for name in _names(comparison, columns):
             yield from ((name, complaint) for complaint in _compared(comparison, columns[name]))
     steps = numbers_in_steps(columns)

@@ -21,8 +21,14 @@ STEPS = "steps"
 """The method of what is computed from public columns alone, some of them published in steps: it surely lies within its interval."""
 WHOLE = 1e-9
 """How far a whole number may be off by the arithmetic, in parts of it, and still be printed as one."""
+BOUNDS = "bounds"
+"""The method of the same where the interval holds the answers at both ends of steps, and not surely the truth between."""
 PUBLISHED = "published"
 """The method of what is exact for rows that were published; with those that were suppressed it surely lies within its interval."""
+
+
+SURE = {STEPS: "surely within", PUBLISHED: "surely within", BOUNDS: "at both bounds"}
+"""How intervals are called that are no matter of chance."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +55,8 @@ class Estimate:
 
     @property
     def certain(self) -> bool:
-        """Whether its interval holds for certain, and is no matter of chance."""
-        return self.method in (STEPS, PUBLISHED)
+        """Whether its interval is no matter of chance."""
+        return self.method in SURE
 
     @property
     def bounded(self) -> bool:
@@ -202,11 +208,12 @@ def _columns(e: Estimate, level: float, most: int) -> list[tuple[str, list[str]]
     """An aggregate's headings and texts."""
     digits = _digits(e)
     ends = [_interval(a, b, digits) for a, b in zip(e.low[:most], e.high[:most], strict=True)]
-    columns = [(e.name, [_number(v, digits) for v in e.value[:most]])]
+    shown = zip(e.value[:most], e.low[:most], e.high[:most], strict=True)
+    columns = [(e.name, [_beside_bound(*line, digits) for line in shown])]
     if e.exact:
         return columns
     if e.certain:
-        return [*columns, ("surely within", ends)]
+        return [*columns, (SURE[e.method], ends)]
     columns.append(("± se", [_number(v, digits) for v in e.se[:most]]))
     columns.append((f"{100 * level:g}% interval", ends))
     if e.bound is None or not e.bounded:
@@ -227,7 +234,7 @@ def _whiskers(e: Estimate, most: int) -> list[Whisker]:
 
 def _digits(estimate: Estimate) -> int:
     """Decimals worth printing: two significant digits of the typical standard error, or of how far sure bounds lie apart."""
-    errors = (estimate.high - estimate.low) / 2 if estimate.method == STEPS else estimate.se
+    errors = (estimate.high - estimate.low) / 2 if estimate.method in (STEPS, BOUNDS) else estimate.se
     errors = errors[np.isfinite(errors) & (errors > 0)]
     if len(errors) == 0:
         values = estimate.value[np.isfinite(estimate.value)]
@@ -237,6 +244,17 @@ def _digits(estimate: Estimate) -> int:
 
 def _number(value: float, digits: int) -> str:
     return f"{value:,.{digits}f}" if math.isfinite(value) else "-"
+
+
+def _beside_bound(value: float, low: float, high: float, digits: int) -> str:
+    """A number, and the bound where it lies beyond what is possible.
+
+    >>> _beside_bound(5, 0, 9, 0), _beside_bound(-12, 0, 9, 0), _beside_bound(1.2, 0.5, 1, 1)
+    ('5', '-12 (at least 0)', '1.2 (at most 1.0)')
+    """
+    if value < low:
+        return f"{_number(value, digits)} (at least {_number(low, digits)})"
+    return f"{_number(value, digits)} (at most {_number(high, digits)})" if value > high else _number(value, digits)
 
 
 def _interval(low: float, high: float, digits: int) -> str:

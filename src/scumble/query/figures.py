@@ -27,6 +27,8 @@ class Figure:
     """Whether the gradient is the same whatever the aggregates are."""
     ratio: "tuple[Figure, Figure] | None" = None
     """The linear figures that it is the quotient of."""
+    divisors: "tuple[Figure, ...]" = ()
+    """What was divided by on the way: where it may be 0, the figure may be anything."""
     digits: int | None = None
     """To how many decimals it is rounded, where that is the last that is done to it."""
 
@@ -43,10 +45,11 @@ class Figure:
     def scaled(self, factor: Numbers) -> "Figure":
         """Times a number for each line."""
         ratio = None if self.ratio is None else (self.ratio[0].scaled(factor), self.ratio[1])
-        return Figure(self.value * factor, self.gradient * factor, self.linear, ratio)
+        return Figure(self.value * factor, self.gradient * factor, self.linear, ratio, self.divisors)
 
     def __add__(self, other: "Figure") -> "Figure":
-        return Figure(self.value + other.value, self.gradient + other.gradient, self.linear and other.linear)
+        value, gradient = self.value + other.value, self.gradient + other.gradient
+        return Figure(value, gradient, self.linear and other.linear, None, self.divisors + other.divisors)
 
     def __sub__(self, other: "Figure") -> "Figure":
         return self + other.scaled(-np.ones(1))
@@ -57,7 +60,7 @@ class Figure:
         if self.constant:
             return other.scaled(self.value)
         gradient = self.gradient * other.value + other.gradient * self.value
-        return Figure(self.value * other.value, gradient, False)
+        return Figure(self.value * other.value, gradient, False, None, self.divisors + other.divisors)
 
     def __truediv__(self, other: "Figure") -> "Figure":
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -65,13 +68,14 @@ class Figure:
             if other.constant:
                 return self.scaled(np.where(other.value == 0, np.nan, 1 / other.value))
             gradient = (self.gradient - value * other.gradient) / other.value
-        return Figure(value, gradient, False, (self, other) if self.linear and other.linear else None)
+        ratio = (self, other) if self.linear and other.linear else None
+        return Figure(value, gradient, False, ratio, (*self.divisors, *other.divisors, other))
 
     def through(self, function: Callable[[Numbers], Numbers], slope: Callable[[Numbers], Numbers]) -> "Figure":
         """A smooth function of it."""
         with np.errstate(all="ignore"):
             value = np.asarray(function(self.value))
-            return Figure(value, self.gradient * slope(self.value), False)
+            return Figure(value, self.gradient * slope(self.value), False, None, self.divisors)
 
 
 def rounded(value: Numbers, digits: int, how: Callable[[Numbers], Numbers] | None = None) -> Numbers:

@@ -124,6 +124,10 @@ class Transition:
     """f."""
     looks: Flags
     """The published cells that look as if f held."""
+    seen: Chosen | None = None
+    """The stratum of each published cell, where there are several."""
+    true: Chosen | None = None
+    """That of each true cell."""
 
     @once
     def range(self) -> float:
@@ -212,12 +216,21 @@ class _Lines:
         for _ in range(STEPS):
             seen = times(x, through.T)
             moved = x * times(np.divide(published, seen, out=np.zeros_like(seen), where=seen > 0), through)
-            moved = np.maximum(moved, SMALL)
+            moved = self._in_strata(np.maximum(moved, SMALL), published)
             moved *= totals / (moved @ sides)[:, counted]
             x, change = moved, np.abs(moved - x)
             if np.all(change <= ENOUGH * (1 + x)):
                 break
         return x
+
+    def _in_strata(self, x: Tensor, published: Tensor) -> Tensor:
+        """True cells of which as many rows belong to each stratum as are published there."""
+        seen, true = self.transition.seen, self.transition.true
+        if seen is None or true is None:
+            return x
+        strata = np.arange(seen.max() + 1)
+        rows, now = published @ (seen[:, None] == strata), x @ (true[:, None] == strata)
+        return np.asarray(x * (rows / np.maximum(now, SMALL))[:, true])
 
     def _beyond(self, x: Tensor, sd: Tensor, value: Tensor, side: int) -> Tensor:
         """P[side * S >= value], by the sum over frequencies (Gil-Pelaez) of the blurred law."""

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from scumble.query.middle import monotone
+from scumble.query.middle import Spread, monotone
 from scumble.query.model import Aggregate, Group, Query, written
+from scumble.query.settled import Around, Named
 from scumble.spec.steps import shown
 
 COMPARISONS = (
@@ -32,6 +33,23 @@ Renaming = Mapping[str, Callable[[Any], Any]]
 
 Ends = Sequence[tuple[float, float]]
 """Of numbers that were put together, the smallest, which is published, and the largest."""
+
+
+Members = Sequence[tuple[Any, Sequence[Any]]]
+"""Published values, and those of the table that each stands for."""
+
+
+def in_lists(members: Members) -> Named:
+    """What names stand for that were put together."""
+    held = {published: {*values, published} for published, values in members}
+    names = {value: published for published, values in held.items() for value in values}
+    return Named(lambda value: names.get(value, value), lambda values, name: held.get(name, {name}) <= set(values))
+
+
+def in_spread(spread: Spread | None) -> Around:
+    """What numbers stand for that were put together: all up to the largest, each published as the smallest."""
+    own = spread or Spread()
+    return Around(lambda c: c, lambda c: exp.Add(this=c, expression=own.above(c, 1.0)))
 
 
 def notes_of_sums(query: Query, merged: Mapping[str, Ends]) -> list[str]:

@@ -43,6 +43,7 @@ def _double(value: float) -> exp.Expression:
 
 
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
+ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 ENDS = ("scumble lower {}", "scumble upper {}")
 """The names of an aggregate at the ends, while it is asked."""
 
@@ -76,7 +77,7 @@ def _at_middle(output: Aggregate | Group, columns: Mapping[str, Spread], togethe
     if not together:
         return output
     moved = exp.paren(output.value)
-    for column in [c for c in moved.find_all(exp.Column) if c.name in columns]:
+    for column in [c for c in moved.find_all(exp.Column) if c.name in columns and not c.find_ancestor(exp.Predicate)]:
         column.replace(exp.paren(exp.Add(this=column.copy(), expression=columns[column.name].above(column, 0.5))))
     return replace(output, value=moved.this)
 
@@ -98,6 +99,27 @@ def monotone(value: exp.Expression | None) -> exp.Column | None:
 
 def _zero(constant: exp.Expression) -> bool:
     return not any(float(literal.this) for literal in constant.find_all(exp.Literal))
+
+
+def slope(value: exp.Expression) -> float:
+    """By how much a line rises with its column."""
+    inner = value.unnest()
+    if isinstance(inner, exp.Column):
+        return 1.0
+    if isinstance(inner, exp.Neg):
+        return -slope(inner.this)
+    left, right = inner.this, inner.expression
+    line, constant = (left, right) if left.find(exp.Column) else (right, left)
+    if isinstance(inner, exp.Mul):
+        return slope(line) * _number(constant)
+    if isinstance(inner, exp.Div):
+        return slope(line) / _number(constant)
+    return -slope(line) if isinstance(inner, exp.Sub) and line is right else slope(line)
+
+
+def _number(constant: exp.Expression) -> float:
+    inner = constant.unnest()
+    return -_number(inner.this) if isinstance(inner, exp.Neg) else float(inner.this)
 
 
 def _constant(side: exp.Expression) -> bool:

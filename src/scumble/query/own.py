@@ -17,29 +17,25 @@ For one column and all rows that is p^2 times the first sum, because then S is t
 docs/proofs/intervals.md has the proof.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from scumble.core.channel import Channel, Vector, replacement_of
+from scumble.core.channel import Channel, replacement_of
 from scumble.query.compile import Published
 from scumble.query.moments import quotient
-from scumble.query.stratum import Stratum
+
+if TYPE_CHECKING:
+    from scumble.query.joint import Weighed
 
 Tensor = npt.NDArray[np.float64]
 
 ROUNDING = 1e-9
 """A part of a variance that is the arithmetic's."""
-
-
-def corrected(part: Stratum, variance: Tensor, first: Vector, present: str | None = None) -> Tensor:
-    """The variance of a sum with these first sums, where the first term of the above is known."""
-    corrected_variance = variance + change(part, first, first, present)
-    return np.where(corrected_variance > ROUNDING * variance, corrected_variance, 0.0)
 
 
 def lean(p: float, share: Tensor, permuted: bool) -> Tensor:
@@ -56,25 +52,26 @@ def lean(p: float, share: Tensor, permuted: bool) -> Tensor:
     return p * quotient(own * inside * share + other * outside * (1 - share), spread)
 
 
-def change(part: Stratum, first: Vector, second: Vector, present: str | None = None) -> Tensor:
-    """What is added to the covariance of two sums over the same condition."""
-    total = part.blank()
-    kinds: list[tuple[type[Asked] | type[Listed], int]] = [(Listed, place) for place in range(len(part.cells.shape))]
-    truth = part.truth & part.present(present)
-    kinds += [(Asked, i) for i in range(len(part.question.others)) if _matters(truth, len(part.cells.shape) + i)]
-    for kind, place in kinds:
-        one = kind.of(part, place, first, present)
-        other = one if second is first else kind.of(part, place, second, present)
-        total += _of_column(one, other, part.question.published)
-    return total
+def change(weighed: "Weighed", j: int, k: int) -> Tensor:
+    """What is added to the covariance of two sums, for every line."""
+    part, total = weighed.part, np.zeros(())
+    for place in range(part.ahead):
+        if not {place} & (weighed.sums[j].over | weighed.sums[k].over):  # else the sum does not depend on the column
+            one, other = (Listed.of(weighed, i, place) for i in (j, k))
+            total = total + _of_column(one, other, part.question.published)
+    for place in range(len(part.question.others)):
+        if all(any(_varies(table, place) for table in weighed.tables[i].values()) for i in (j, k)):
+            first, second = (Asked.of(weighed, i, place) for i in (j, k))
+            total = total + _of_column(first, second, part.question.published)
+    return np.asarray(total)
 
 
-def _matters(truth: npt.NDArray[np.bool_], axis: int) -> bool:
-    """Whether a condition depends on a column; else D is the same for all its values, and nothing is added."""
-    return bool(np.any(truth.any(axis=axis) != truth.all(axis=axis)))
+def _varies(table: Tensor, axis: int) -> bool:
+    """Whether a table depends on a column; else D is the same for all its values, and nothing is added."""
+    return bool(np.any(np.ptp(table, axis=axis) != 0))
 
 
-def _of_column(one: "Asked | Listed", other: Any, published: Published) -> Tensor:
+def _of_column(one: "Asked | Listed", other: "Asked | Listed", published: Published) -> Tensor:
     """What one column adds."""
     k = (1.0 if published.permuted else 1 - one.retain) / (one.retain * published.whole)
     all_rows = k**2 * published.whole * one.over_all(other)
@@ -83,7 +80,7 @@ def _of_column(one: "Asked | Listed", other: Any, published: Published) -> Tenso
 
 @dataclass(frozen=True)
 class Asked:
-    """How a sum depends on a column of conditions: by its cells v along the first axis, then by row of the answer."""
+    """How a sum depends on a column of conditions or values: by its cells v along the first dimension, then by line."""
 
     channel: Channel
     """Between the cells."""
@@ -95,23 +92,22 @@ class Asked:
     """The part of the sum from rows whose true value is in v, estimated."""
 
     @classmethod
-    def of(cls, part: Stratum, place: int, first: Vector, present: str | None) -> "Asked":
-        """Of the sum of these first sums."""
-        axis = part.question.others[place]
-        cells = np.eye(axis.count).reshape(axis.count, *(-1 if i == place else 1 for i in range(len(part.cells.rest))))
+    def of(cls, weighed: "Weighed", j: int, place: int) -> "Asked":
+        """Of one of the sums."""
+        part = weighed.part
+        axis, rank = part.question.others[place], len(part.cells.rest) + 1
+        cells = np.eye(axis.count).reshape(axis.count, *(-1 if i == place else 1 for i in range(rank)))
+        added = partial(_added, weighed, j)
 
-        def parts(weigh: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-            return np.stack([part.solved(partial(weigh, cell), first, present) for cell in cells])
-
-        def as_if(cell: Tensor, f: Tensor) -> Tensor:
-            there = (part.rest_weights(f, skip=place) * cell).sum(axis=place, keepdims=True)
-            return np.broadcast_to(there, f.shape)
+        def as_if(cell: Tensor, table: Tensor) -> Tensor:
+            there = (part.weights(table, skip=place) * cell).sum(axis=place, keepdims=True)
+            return np.broadcast_to(there, (*part.cells.rest, table.shape[-1]))
 
         return cls(
             replacement_of(axis.collapsed(part.channels[axis.name])),
-            parts(as_if),
-            parts(lambda cell, f: part.rest_weights(f) * cell),
-            parts(lambda cell, f: part.rest_weights(f * cell)),
+            np.stack([added([as_if(cell, t) for t in weighed.tables[j].values()]) for cell in cells]),
+            np.stack([added([part.weights(t) * cell for t in weighed.tables[j].values()]) for cell in cells]),
+            np.stack([added([part.weights(t * cell) for t in weighed.tables[j].values()]) for cell in cells]),
         )
 
     @property
@@ -119,24 +115,31 @@ class Asked:
         """p."""
         return float(self.channel.retain)
 
-    def over_rows(self, other: "Asked") -> Tensor:
+    def over_rows(self, other: "Asked | Listed") -> Tensor:
         """C1, with the weights of this sum and D of the other."""
         return np.asarray((self.seen * other.whole - self.true * self.channel.expect(other.whole)).sum(axis=0))
 
-    def over_all(self, other: "Asked") -> Tensor:
+    def over_all(self, other: "Asked | Listed") -> Tensor:
         """C2 for each row of the table."""
         product = self.channel.expect(self.whole) * self.channel.expect(other.whole)
         spread = self.whole * other.whole - self.channel.weights(product)
         return np.asarray(np.tensordot(self.channel.replace, spread, axes=1))
 
 
+def _added(weighed: "Weighed", j: int, weights: Sequence[Tensor], over: frozenset[int] | None = None) -> Tensor:
+    """A sum with other weights of published cells."""
+    names = [weighed.totals.factors.names[factor] for factor in weighed.tables[j]]
+    total = sum(weighed.part.gather(w, name) for w, name in zip(weights, names, strict=True))
+    return weighed.part.solve(np.asarray(total), weighed.sums[j].over if over is None else over)
+
+
 @dataclass(frozen=True)
 class Listed:
-    """How a sum depends on a column that is grouped by: a row of the answer has one value d, and D(v) is 0 elsewhere."""
+    """How a sum depends on a column that is grouped by: a line has one value d, and D(v) is 0 elsewhere."""
 
     retain: float
     replace: Tensor
-    """r_d, along the axis of the column."""
+    """r_d, along the dimension of the column."""
     whole: Tensor
     """D(d)."""
     seen: Tensor
@@ -145,17 +148,29 @@ class Listed:
     """The sum itself."""
 
     @classmethod
-    def of(cls, part: Stratum, place: int, first: Vector, present: str | None) -> "Listed":
-        """Of the sum of these first sums."""
+    def of(cls, weighed: "Weighed", j: int, place: int) -> "Listed":
+        """Of one of the sums."""
+        part = weighed.part
         channel = replacement_of(part.channels[part.question.grouped[place].name])
-        shape = [1] * (1 + len(part.cells.shape))
+        shape = [1] * (2 + part.ahead)
         shape[1 + place] = -1
+        names = [weighed.totals.factors.names[factor] for factor in weighed.tables[j]]
+        tables = weighed.tables[j].values()
+        total = np.asarray(
+            sum(part.gather(part.weights(table), name) for table, name in zip(tables, names, strict=True))
+        )
+        (own,) = [block for block in part.listed if block.places == (place,)]
+        over, split = weighed.sums[j].over, total
+        for block in part.listed:
+            if block is not own:
+                split = (
+                    part.summed(split, block)
+                    if set(block.places) <= over
+                    else block.along(split, block.channel.solve, 1)
+                )
+        whole = np.broadcast_to(split.sum(axis=1 + place, keepdims=True), split.shape)
         return cls(
-            float(channel.retain),
-            channel.replace.reshape(shape),
-            part.solved(part.rest_weights, first, present, but=place, over=True),
-            part.solved(part.rest_weights, first, present, but=place),
-            part.solved(part.rest_weights, first, present),
+            float(channel.retain), channel.replace.reshape(shape), whole, split, own.along(split, channel.solve, 1)
         )
 
     @property
@@ -163,12 +178,12 @@ class Listed:
         """The probability with which another value becomes d; of d itself it is p more."""
         return (1 - self.retain) * self.replace
 
-    def over_rows(self, other: "Listed") -> Tensor:
+    def over_rows(self, other: "Asked | Listed") -> Tensor:
         """C1: of d the weight of the column is (1 - drawn) / p."""
         seen = self.seen * (1 - self.drawn) / self.retain
         return np.asarray(other.whole * (seen - self.true * (self.retain + self.drawn)))
 
-    def over_all(self, other: "Listed") -> Tensor:
+    def over_all(self, other: "Asked | Listed") -> Tensor:
         """C2 for each row of the table."""
         kept, b, r = self.retain + self.drawn, self.drawn, self.replace
         return np.asarray(self.whole * other.whole * (r * kept * (1 - kept) + (1 - r) * b * (1 - b)))

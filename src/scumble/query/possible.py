@@ -1,54 +1,67 @@
-"""What an aggregate can be at all: group sizes and domains are public, so a count lies in [0, n] and an average among the values that there are.
+"""What an aggregate can be at all: group sizes, public numbers and domains are public, so a count lies in [0, n] and an average among the values that there are.
 
-An interval is cut to that, and the estimate with it; the truth lies in both, so that coverage cannot fall. Where nothing of the interval is left, it
-runs from the nearest possible value as far as it reached on that side of the estimate: never a single point.
+An interval is cut to that. The truth lies in both, so that coverage cannot fall. Of an interval that lies beyond a bound little or nothing would be left;
+it runs from the bound one standard error far at least, and is never a single point. The estimate stays where it is, unless it is to be cut too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from scumble.query.compile import Question, perturbed_column
 from scumble.query.estimates import Estimate, Estimates
-from scumble.query.reconstruct import Whole
-from scumble.query.sampled import over_values
 
 Numbers = npt.NDArray[np.float64]
-Limits = Mapping[str, tuple[Numbers, Numbers]]
-"""The least and the most that aggregates can be, for every line."""
+Ends = tuple[Numbers, Numbers]
+"""The least and the most, for every line."""
+Limits = Mapping[str, Ends]
+"""What aggregates can be."""
+
+CUT = "cut=True (--cut) puts the estimate there"
 
 
-def cut_to(answer: Estimates, limits: Limits) -> Estimates:
-    """An answer in which what has limits is cut to them."""
-    kept = [_cut(e, *limits[e.name]) if e.name in limits and not e.exact else e for e in answer.estimates]
+def cut_to(answer: Estimates, limits: Limits, *, values: bool = False) -> Estimates:
+    """An answer whose intervals are cut to what is possible, and with `values` its estimates too."""
+    unsure = {e.name for e in answer.estimates if not e.exact and not e.certain}
+    kept = [_cut(e, *limits[e.name], values) if e.name in limits and e.name in unsure else e for e in answer.estimates]
     return Estimates(answer.columns, answer.groups, kept, answer.level, answer.notes)
 
 
-def _cut(e: Estimate, least: Numbers, most: Numbers) -> Estimate:
-    low, high = np.maximum(e.low, least), np.minimum(e.high, most)
+def _cut(e: Estimate, least: Numbers, most: Numbers, values: bool) -> Estimate:
+    low, high = np.clip(e.low, least, most), np.clip(e.high, least, most)
+    reach = np.nan_to_num(e.se, posinf=0.0)
     with np.errstate(invalid="ignore"):
-        below, above = e.high < least, e.low > most
-        low = np.where(below, least, np.where(above, np.maximum(least, most - (e.value - e.low)), low))
-        high = np.where(above, most, np.where(below, np.minimum(most, least + (e.high - e.value)), high))
-    return replace(e, value=np.clip(e.value, least, most), low=low, high=high)
+        low = np.where(e.value > most, np.minimum(low, np.maximum(least, most - reach)), low)
+        high = np.where(e.value < least, np.maximum(high, np.minimum(most, least + reach)), high)
+    return replace(e, value=np.clip(e.value, least, most) if values else e.value, low=low, high=high)
 
 
-def limits_of(question: Question, whole: Whole) -> Limits:
-    """Those of counts, and of sums and averages of perturbed columns."""
-    rows = over_values(whole.cells, whole.cells.numbers("n")).reshape(-1)
-    limits: dict[str, tuple[Numbers, Numbers]] = {}
-    for aggregate in question.query.aggregates:
-        if aggregate.kind == "count":
-            limits[aggregate.name] = (np.zeros_like(rows), rows)
-        elif aggregate.value is not None and (name := perturbed_column(aggregate.value, question.published.domains)):
-            values = question.published.domains[name].numbers
-            limits[aggregate.name] = among(values[~np.isnan(values)], rows, average=aggregate.kind == "avg")
-    return limits
+def ends_of(answer: Estimates, limits: Limits, *, exactly: bool = True) -> Estimates:
+    """The same aggregates with what they can be in the place of their intervals: what is done to an answer is done to its limits.
+
+    exactly   whether what is exact can be nothing else
+    """
+    whole = np.full(len(answer), np.inf)
+    pairs = [
+        (e, (e.value, e.value) if exactly and e.exact else limits.get(e.name, (-whole, whole)))
+        for e in answer.estimates
+    ]
+    bare = [replace(e, low=low, high=high) for e, (low, high) in pairs]
+    return Estimates(answer.columns, answer.groups, bare, answer.level, ())
 
 
-def among(values: Numbers, rows: Numbers, *, average: bool) -> tuple[Numbers, Numbers]:
+def beyond(lines: Estimates) -> list[str]:
+    """What to know of lines whose estimates are impossible: the bound stands beside them."""
+    outside = [(e.value < e.low) | (e.value > e.high) for e in lines.estimates]
+    count = int(np.any(outside, axis=0).sum()) if outside else 0
+    if not count:
+        return []
+    where = f"in {count} of {len(lines)} rows" if len(lines) > 1 else "here"
+    return [f"{where} coins took an estimate out of what is possible, and the nearest bound stands beside it; {CUT}"]
+
+
+def among(values: Numbers, rows: Numbers, *, average: bool) -> Ends:
     """The least and the most that a sum or an average of some values over so many rows can be."""
     if not len(values):
         return np.zeros_like(rows), np.zeros_like(rows)
@@ -56,3 +69,15 @@ def among(values: Numbers, rows: Numbers, *, average: bool) -> tuple[Numbers, Nu
     if average:
         return np.full_like(rows, low), np.full_like(rows, high)
     return rows * min(low, 0.0), rows * max(high, 0.0)
+
+
+def positive_part(total: Numbers, rows: Numbers, low: Numbers, high: Numbers) -> Numbers:
+    """The most that numbers above 0 can add up to, of so many rows with such a sum, all between two ends."""
+    with np.errstate(invalid="ignore"):
+        most = np.fmin(rows * np.maximum(high, 0), total - rows * np.minimum(low, 0))
+    return np.asarray(np.fmax(most, np.maximum(total, 0)))
+
+
+def hull_of(parts: Sequence[Ends]) -> Ends:
+    """What holds all of them."""
+    return np.fmin.reduce([low for low, _ in parts]), np.fmax.reduce([high for _, high in parts])

@@ -3,17 +3,21 @@
 A rule says what to know of its answer, and may have something to undo on it: helper columns, say, that nobody asked for.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sqlglot import exp
+
 from scumble.query import rounding
-from scumble.query.coarse import Coarse, notes_of, numbers_in_steps
+from scumble.query.coarse import Coarse, notes_of, numbers_in_steps, unknown_of
 from scumble.query.estimates import Estimates
-from scumble.query.merged import Ends, at_merged, notes_of_sums
+from scumble.query.hulls import at_least, with_counts
+from scumble.query.merged import Ends, Members, at_merged, in_lists, in_spread, notes_of_sums
 from scumble.query.middle import Spread, in_middles, put_together
 from scumble.query.model import Query
 from scumble.query.part_columns import Parts, of_wholes
+from scumble.query.settled import Around, Named, Unknown, in_names, variants
 
 
 def _unchanged(answer: Estimates) -> Estimates:
@@ -34,6 +38,31 @@ class Recoding:
     """Perturbed columns whose numbers were put on the nearest point of a grid, and how far at most."""
     parts: Parts = field(default_factory=dict)
     """Columns of the table that were perturbed as one with others: what each is of the published one."""
+    members: Mapping[str, Members] = field(default_factory=dict)
+    """Of merged columns the published values, and those of the table that each stands for."""
+
+    @property
+    def unknown(self) -> Unknown:
+        """The columns whose published values stand for others too."""
+        unknown: dict[str, Around | Named] = {}
+        for name, reach in self.reaches.items():
+            unknown[name] = rounding.around(reach)
+        for name, column in self.coarse.items():
+            if (own := unknown_of(column)) is not None:
+                unknown[name] = own
+        for name, members in self.members.items():
+            numbers = name in self.ends or not any(isinstance(v, str) for v, _ in members)
+            unknown[name] = in_spread(self.spreads.get(name)) if numbers else in_lists(members)
+        return unknown
+
+    @property
+    def moved(self) -> dict[str, float]:
+        """How far numbers may lie from the points, or from the middles of steps, that they are taken for."""
+        steps = {
+            name: max(own.reach, *(own.reach + w for _, w in own.further), 0.0) / 2
+            for name, own in self.spreads.items()
+        }
+        return {**steps, **self.reaches}
 
     @property
     def spreads(self) -> dict[str, Spread]:
@@ -54,6 +83,10 @@ class Rewritten:
     undo: Callable[[Estimates], Estimates] = _unchanged
     variants: list[Query] = field(default_factory=list)
     """The question as values may make it that are not known; intervals hold the answers to all of them."""
+    unknown: Collection[str] = ()
+    """The columns whose values are not known."""
+    reaches: Mapping[str, float] = field(default_factory=dict)
+    """How far numbers of columns may lie from what they are taken for, where that is known."""
 
 
 def taken_as_one(query: Query, recoding: Recoding) -> Rewritten:
@@ -79,24 +112,58 @@ def rounded(query: Query, recoding: Recoding) -> Rewritten:
 
 
 def on_grid(query: Query, recoding: Recoding) -> Rewritten:
-    """Numbers that were rounded: sums reach as far as they may, conditions are asked as they surely hold and as they may.
-
-    It is the last rule: no other sees its variants.
-    """
-    notes = rounding.notes_of(query, recoding.reaches)
+    """Numbers that were rounded: sums reach as far as they may."""
     changed, undo = rounding.with_rows(query, recoding.reaches)
-    return Rewritten(changed, notes, undo, rounding.variants(changed, recoding.reaches))
+    return Rewritten(changed, rounding.notes_of(query, recoding.reaches), undo)
 
 
-RULES: tuple[Callable[[Query, Recoding], Rewritten], ...] = (taken_as_one, coarsened, merged, rounded, on_grid)
+def distinct(query: Query, recoding: Recoding) -> Rewritten:
+    """Of values that were put together there are at least as many as of published ones."""
+    names = {c.name for c in query.aggregates if c.kind == "distinct" and _named_in(c.value, recoding.unknown)}
+
+    def undo(answer: Estimates) -> Estimates:
+        kept = [at_least(e) if e.name in names else e for e in answer.estimates]
+        return Estimates(answer.columns, answer.groups, kept, answer.level, answer.notes)
+
+    return Rewritten(query, undo=undo) if names else Rewritten(query)
+
+
+def _named_in(value: exp.Expression | None, unknown: Unknown) -> bool:
+    return value is not None and any(column.name in unknown for column in value.find_all(exp.Column))
+
+
+RULES: tuple[Callable[[Query, Recoding], Rewritten], ...] = (
+    taken_as_one,
+    coarsened,
+    merged,
+    distinct,
+    rounded,
+    on_grid,
+)
 
 
 def rewritten(query: Query, recoding: Recoding) -> Rewritten:
+    """A question after all rules, and as it may be where published values stand for others."""
+    others = variants(query, recoding.unknown)
+    if not others:
+        return replace(_by_rules(query, recoding), reaches=recoding.moved)
+    own = _by_rules(with_counts(in_names(query, recoding.unknown)), recoding)
+    asked = [_by_rules(with_counts(other), recoding).query for other in others]
+    return replace(
+        own,
+        notes=_by_rules(query, recoding).notes,
+        variants=asked,
+        unknown=frozenset(recoding.unknown),
+        reaches=recoding.moved,
+    )
+
+
+def _by_rules(query: Query, recoding: Recoding) -> Rewritten:
     """A question after all rules; what the last one did is undone first."""
     whole = Rewritten(query)
     for rule in RULES:
         after = rule(whole.query, recoding)
-        whole = replace(after, notes=[*whole.notes, *after.notes], undo=_both(after.undo, whole.undo))
+        whole = Rewritten(after.query, [*whole.notes, *after.notes], _both(after.undo, whole.undo))
     return whole
 
 

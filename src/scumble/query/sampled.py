@@ -12,8 +12,6 @@ and the second 1/s of it for each sampled row. What is added is the smaller one.
 
 import numpy as np
 
-from scumble.core.channel import Vector
-from scumble.query.cells import Cells
 from scumble.query.compile import Question
 from scumble.query.moments import Tensor, quotient
 
@@ -46,9 +44,3 @@ def of_average(public: Tensor, estimated: Tensor, ratio: Tensor) -> Tensor:
     """What sampling adds to V_N, C and V_D of an average, each bound given as such three: the one that is smaller at this ratio."""
     first, second = (top - 2 * ratio * cross + ratio**2 * bottom for top, cross, bottom in (public, estimated))
     return np.where(first < second, public, np.where(second > 0, estimated, 0.0))
-
-
-def over_values(cells: Cells, sums: Vector) -> Tensor:
-    """Sums over all rows of a public group, whatever their published values and cells, for each row of the answer."""
-    total = cells.gather(np.ones(cells.rest), sums).reshape(len(cells.groups), -1).sum(axis=1)
-    return np.broadcast_to(total.reshape(-1, *(1,) * len(cells.lines)), (len(cells.groups), *cells.lines))

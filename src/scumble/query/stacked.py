@@ -38,12 +38,12 @@ def _grouping(query: Query, groups: Sequence[Group]) -> Query:
 
 def stacked(answers: Sequence[Estimates], query: Query) -> Estimates:
     """Their lines below each other, under the names of the first question; a group that a part does not have is missing in its lines."""
-    named = [name for name, _ in query.shown if not name.startswith(HIDDEN)]
-    flags = [grouped for _, grouped in query.shown]
+    shown = dict(query.shown)
+    named = [*shown, *(name for name in answers[0].columns if name.startswith(HIDDEN))]
     titled = [_titled(answer, named) for answer in answers]
     columns, estimates = dict[str, pa.Array](), list[Estimate]()
-    for name, grouped in zip(named, flags, strict=True):
-        if grouped:
+    for name in named:
+        if shown.get(name):
             columns[name] = _column([_group(answer, name) for answer in titled])
         else:
             estimates.append(_estimate([answer[name] for answer in titled]))

@@ -93,7 +93,7 @@ class Public:
         return {Factor((self.expression,)): one}, {Factor((), frozenset([self.expression])): one}
 
 
-@dataclass
+@dataclass(eq=False)
 class OfColumns:
     """An expression of perturbed columns; what it is for each combination of their values is filled in."""
 
@@ -101,9 +101,14 @@ class OfColumns:
     expression: exp.Expression
     values: Tensor = field(default_factory=lambda: np.zeros(0))
     """NaN where it is missing."""
+    column: exp.Expression | None = None
+    """Itself, where it is a column whose published numbers the statement sums."""
 
     def terms(self, grid: Grid) -> tuple[Terms, Terms]:
-        """Its table."""
+        """Its table; or where its numbers are summed, whether it is there."""
+        if self.column is not None:
+            there = (~np.isnan(grid.table(self.columns, self.values))).astype(np.float64)
+            return {Factor((self.column,)): there}, {ONE: there}
         table = grid.table(self.columns, self.values)
         return {ONE: np.nan_to_num(table)}, {ONE: (~np.isnan(table)).astype(np.float64)}
 

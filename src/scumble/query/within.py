@@ -1,22 +1,20 @@
 """What surely holds an expression of aggregates, each of which surely lies between two ends: interval arithmetic, line by line.
 
-Rows that were suppressed have no law, so that nothing but the ends of the aggregates can be put together. With x in [a, b] and y in [c, d]
+The ends are what is possible, or what suppressed rows may add: these have no law, so that nothing but ends can be put together. With x in [a, b], y in [c, d]
 
     x + y  in  [a + c, b + d],        x y  in  hull of a c, a d, b c, b d,        1 / y  in  [1 / d, 1 / c]  where y has one sign
 
-and a monotone function goes from end to end. An end may be infinite: nothing is known on that side.
+and a monotone function goes from end to end. An end may be infinite: nothing is known on that side. Of a quotient of totals more is known than of its
+parts (query/limits.py), and of a statistic what it can be at all: no variance is negative.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
-Numbers = npt.NDArray[np.float64]
-Ends = tuple[Numbers, Numbers]
-"""The least and the most, for every line."""
+from scumble.query.possible import Ends
 
 
 def _sum(x: Ends, y: Ends) -> Ends:
@@ -74,12 +72,22 @@ OF_ONE: Mapping[type[exp.Expression], Callable[[Ends], Ends]] = {
 }
 
 
+SPAN = "scumble span"
+"""What the meta of an expression says of the least and the most that it can be."""
+
+
+def _nothing(top: exp.Expression, bottom: exp.Expression) -> Ends | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Within:
     """Reads what figures.py reads, and gives ends for it."""
 
     known: Mapping[str, Ends]
     lines: int
+    quotient: Callable[[exp.Expression, exp.Expression], Ends | None] = _nothing
+    """What is known of a quotient besides."""
 
     def ends(self, e: exp.Expression) -> Ends:
         """The least and the most that an expression can be, line by line."""
@@ -87,6 +95,14 @@ class Within:
             return self._ends(e)
 
     def _ends(self, e: exp.Expression) -> Ends:
+        parts = [self._of_parts(e)]
+        if (span := e.meta.get(SPAN)) is not None:
+            parts.append((np.full(self.lines, span[0]), np.full(self.lines, span[1])))
+        if isinstance(e, exp.Div) and (known := self.quotient(e.left, e.right)) is not None:
+            parts.append(known)
+        return np.fmax.reduce([low for low, _ in parts]), np.fmin.reduce([high for _, high in parts])
+
+    def _of_parts(self, e: exp.Expression) -> Ends:
         if isinstance(e, exp.Var) and e.name in self.known:
             return self.known[e.name]
         if isinstance(e, exp.Literal) and e.is_number:

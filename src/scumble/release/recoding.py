@@ -23,4 +23,5 @@ def recoding_of(manifest: Manifest) -> Recoding:
         {name: ends for name, records in merged.items() if (ends := number_ends(records))},
         {c.of or c.name: float(c.rounded) for c in manifest.columns if c.rounded is not None},
         manifest.parts,
+        {name: [(each.published, each.values) for each in records] for name, records in merged.items()},
     )

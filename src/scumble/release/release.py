@@ -34,10 +34,11 @@ from scumble.forms.files import table_of
 from scumble.forms.form import PART, Form
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
-from scumble.query.ask import Answer, ask, demand_text
+from scumble.query.ask import ask, demand_text
 from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
+from scumble.query.form_answer import Answer
 from scumble.query.gated import gated
 from scumble.query.model import Query
 from scumble.query.rewrites import Recoding
@@ -102,7 +103,7 @@ class Release(Shown):
         method: str = "unbiased",
         tables: Mapping[str, Any] | None = None,
         simultaneous: bool = False,
-        possible: bool = False,
+        cut: bool = False,
         timeout: Any = None,
     ) -> Estimates:
         """The answer to a SELECT over the table `release`, each aggregate with its standard error and interval.
@@ -111,7 +112,7 @@ class Release(Shown):
         method   "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
         tables   code lists that the release may be joined with: name -> a data frame, or the path of a file
         simultaneous  whether the intervals of all lines are to hold together; so they do anyway where lines are chosen by their estimates
-        possible  whether counts, and sums and averages of perturbed columns, are cut to what public group sizes and domains allow
+        cut      whether estimates too are cut to what public group sizes, numbers and domains allow, as intervals always are
         timeout  the seconds that it may take; what the release was opened with where it is not given, and 600 where that was not
         """
         demand_text(sql)
@@ -119,9 +120,7 @@ class Release(Shown):
             self._running.add(question)
             try:
                 self.demand_same()
-                answer = self._answer(
-                    sql, level, method, code_lists(tables or {}), simultaneous=simultaneous, possible=possible
-                )
+                answer = self._answer(sql, level, method, code_lists(tables or {}), simultaneous=simultaneous, cut=cut)
                 self.demand_same()
                 return answer
             finally:
@@ -276,6 +275,7 @@ class Release(Shown):
             sampling.least if sampling is not None else None,
             whole=manifest.rows if any(r.own for c in manifest.columns for r in c.records) else 0,
             permuted=find_mechanism(manifest.mechanism).traits.permuted,
+            joint=tuple(manifest.view.joint),
         )
 
     def card(self) -> Card:

@@ -4,9 +4,9 @@ SELECT
   (
     CASE WHEN "disease" IN ('flu', 'cold') THEN 1 ELSE 0 END
   ) | (
-    CASE WHEN "visits" <= 3 THEN 0 ELSE 2 END
+    CASE WHEN "smoker" IN (FALSE) THEN 0 ELSE 2 END
   ) | (
-    CASE WHEN "smoker" IN (FALSE) THEN 0 ELSE 4 END
+    CASE WHEN "visits" <= 3 THEN 0 ELSE 4 END
   ) | (
     CASE WHEN "sex" = 'F' THEN 8 WHEN NOT (
       "sex" = 'F'

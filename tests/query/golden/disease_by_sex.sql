@@ -4,9 +4,11 @@ SELECT
   "sex" AS g0,
   "disease" AS y0,
   COUNT(*) AS n,
-  COUNT("cost") AS v0_n,
-  SUM(CAST("cost" AS DOUBLE)) AS v0_s,
-  SUM(CAST("cost" AS DOUBLE) * CAST("cost" AS DOUBLE)) AS v0_q
+  SUM(CAST("cost" AS DOUBLE)) AS v1_s,
+  COUNT("cost") AS v2_s,
+  SUM(CAST("cost" AS DOUBLE) * CAST("cost" AS DOUBLE)) AS v3_s,
+  MIN(CAST("cost" AS DOUBLE)) AS "least v1_s",
+  MAX(CAST("cost" AS DOUBLE)) AS "most v1_s"
 FROM release
 WHERE
   "age" BETWEEN 30 AND 45

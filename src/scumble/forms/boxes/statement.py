@@ -39,6 +39,7 @@ def box_sums(engine: Engine, boxes: pa.Table, laid: dict[str, Laid], parts: Sequ
     w   of s * f, where s is the size of a box
     q   of (s * f)^2
     u   of s * f * (1 - f)
+    t   of s
     """
     tables, asked = {}, boxes
     for i, part in enumerate(parts):
@@ -65,6 +66,11 @@ def _statement(parts: Sequence[BoxFactor]) -> exp.Select:
     s, f = column("s"), column("f")
     rest = exp.Sub(this=number(1), expression=f.copy())
     rest = either(exp.LT(this=f.copy(), expression=number(1)), rest, number(0))
-    sums = {"w": total(product([s, f])), "q": total(product([s, s, f, f])), "u": total(product([s, f, rest]))}
+    sums = {
+        "w": total(product([s, f])),
+        "q": total(product([s, s, f, f])),
+        "u": total(product([s, f, rest])),
+        "t": total(s),
+    }
     named = {name: column(name) for name in [*keys, "y"]}
     return select({**named, **sums, "n": count()}, lines.subquery("lines"), (), len(named))

@@ -28,8 +28,8 @@ from scumble.engines.expressions import column
 from scumble.forms.boxes.opened import Boxes, boxes_of, prepared
 from scumble.forms.boxes.statement import BoxFactor, box_sums
 from scumble.forms.form import Opened, demand_unbiased
-from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
+from scumble.query.form_answer import Answer
 from scumble.query.groups import Cell, Keys, cell_columns, cell_counts, demand_counts, keys_of, named, parts_of
 from scumble.query.model import Query, sql_of
 from scumble.query.normalize import conjuncts
@@ -66,7 +66,9 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "boxes") for a in query.aggregates]
     names = [output.name for output in query.outputs]
     result = Estimates(names, cell_columns(query, [a + b for a, b in cells]), estimates, share, [])
-    return Answer(result, lambda shown: [NOTE] if public else [])
+    every = np.array([sums[a].t.sum() for a, _ in cells])
+    limits = {a.name: (np.zeros_like(every), every) for a in query.aggregates}
+    return Answer(result, lambda shown: [NOTE] if public else [], limits=lambda: limits)
 
 
 def _demand_apart(query: Query, name: str) -> None:
@@ -132,11 +134,12 @@ class BoxSums:
     """What the boxes of a public group come to, by published value: see `box_sums`."""
 
     def __init__(self, size: int) -> None:
-        self.w, self.q, self.u, self.n = np.zeros((4, size))
+        self.w, self.q, self.u, self.t, self.n = np.zeros((5, size))
 
     def add(self, code: int, line: dict[str, Any]) -> None:
         """The boxes with one published value."""
-        self.w[code], self.q[code], self.u[code], self.n[code] = line["w"], line["q"], line["u"], line["n"]
+        for name in ("w", "q", "u", "t", "n"):
+            getattr(self, name)[code] = line[name]
 
     def moments(self, phi: Vector, least: float) -> tuple[float, float]:
         """The estimate and its variance, which is `least` or more for each row of a group counted once."""

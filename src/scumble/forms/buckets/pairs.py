@@ -5,7 +5,8 @@ For each group the estimate v = sum of T / n over buckets, and its variance s un
     s = sum of (T - R / n - C / n + T^2 / n^2) / (n - 1)
 
 where T counts the pairs of a row and a value of the bucket that match, n is its size, and R and C are the sums over rows and over
-values of the squared numbers of their pairs: the variance of a sum over a random permutation (Hoeffding).
+values of the squared numbers of their pairs: the variance of a sum over a random permutation (Hoeffding). Whatever the permutation is, no more rows match
+than there are rows or values that can; and no fewer than both together exceed n by, where every such row goes with every such value.
 """
 
 from collections.abc import Sequence
@@ -44,8 +45,10 @@ def _plain(names: Sequence[str]) -> dict[str, exp.Expression]:
 def sums(columns: Sequence[str], keys: Keys, where: exp.Expression | None) -> exp.Select:
     """The statement."""
     names = [*keys, "b"]
-    of_rows = _by(names, {"t": total(column("t")), "q": total(_square("t")), "n": double(_any("n"))}, _rows(names))
-    of_values = _by(names, {"q": total(product([column("c"), _square("t")]))}, _values(names))
+    rows = {"t": total(column("t")), "q": total(_square("t")), "n": double(_any("n")), "m": double(count())}
+    of_rows = _by(names, rows, _rows(names))
+    values = {"q": total(product([column("c"), _square("t")])), "m": double(total(column("c")))}
+    of_values = _by(names, values, _values(names))
     r, c = ({name: column(name, part) for name in names} for part in "rc")
     n, t = column("n", "r"), column("t", "r")
     squares = exp.paren(exp.Add(this=column("q", "r"), expression=column("q", "c")))
@@ -57,12 +60,23 @@ def sums(columns: Sequence[str], keys: Keys, where: exp.Expression | None) -> ex
         **{name: r[name] for name in keys},
         "v": total(_over(t, n)),
         "s": total(_over(exp.paren(dealt), divisor)),
+        **_ends(n, t),
     }
     joined = select(outputs, of_rows.subquery("r")).join(
         of_values.subquery("c"), on=same((r[name], c[name]) for name in names)
     )
     joined = joined.group_by(*(number(i + 1) for i in range(len(keys)))) if keys else joined
     return joined.with_(exp.TableAlias(this=exp.to_identifier("hit")), as_=_hits(columns, keys, where))
+
+
+def _ends(n: exp.Expression, t: exp.Expression) -> dict[str, exp.Expression]:
+    """The least and the most rows that match, whichever row has which value."""
+    rows, values = column("m", "r"), column("m", "c")
+    both = exp.Sub(this=exp.Add(this=rows.copy(), expression=values.copy()), expression=n.copy())
+    every = exp.EQ(this=t.copy(), expression=product([rows, values]))
+    fewer = exp.LTE(this=rows.copy(), expression=values.copy())
+    surely = either(exp.and_(every, exp.GT(this=exp.paren(both), expression=number(0))), both, number(0))
+    return {"least": total(surely), "most": total(either(fewer, rows, values))}
 
 
 def _hits(columns: Sequence[str], keys: Keys, where: exp.Expression | None) -> exp.Select:

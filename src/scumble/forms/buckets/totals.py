@@ -13,8 +13,8 @@ import numpy as np
 from scumble.core.parameters import confidence
 from scumble.forms.buckets.pairs import prepare, sums
 from scumble.forms.form import Opened, demand_unbiased
-from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
+from scumble.query.form_answer import Answer
 from scumble.query.groups import demand_counts, keys_of, line_columns, ordered
 from scumble.query.model import Query
 
@@ -37,9 +37,14 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     prepare(release)
     keys = keys_of(query)
     table = ordered(release.engine.run(sums(columns(release), keys, query.where)), list(keys))
-    value, variance = (np.nan_to_num(table.column(n).to_numpy().astype(np.float64)) for n in ("v", "s"))
+    sums_of = {
+        name: np.nan_to_num(table.column(name).to_numpy().astype(np.float64)) for name in ("v", "s", "least", "most")
+    }
+    value, variance = sums_of["v"], sums_of["s"]
     se = np.sqrt(np.where(variance > 1e-9 * (1 + value), variance, 0))
     reach = NormalDist().inv_cdf(0.5 + share / 2) * se
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "buckets") for a in query.aggregates]
     names = [output.name for output in query.outputs]
-    return Answer(Estimates(names, line_columns(query, table), estimates, share, []), lambda shown: [NOTE])
+    limits = {a.name: (sums_of["least"], sums_of["most"]) for a in query.aggregates}
+    lines = Estimates(names, line_columns(query, table), estimates, share, [])
+    return Answer(lines, lambda shown: [NOTE], limits=lambda: limits)

@@ -4,7 +4,7 @@ from typing import Any
 
 from scumble.forms.form import Opened
 from scumble.query.answer import answer_rows
-from scumble.query.ask import Answer
+from scumble.query.form_answer import Answer
 from scumble.query.model import Query
 
 
@@ -14,9 +14,5 @@ def columns(release: Opened) -> list[str]:
 
 
 def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
-    """The answer to COUNT, SUM and AVG with WHERE and GROUP BY."""
-    if release.manifest.form.joint:
-        from scumble.forms.rows.joint import answer_joint
-
-        return answer_joint(release, query, level, method)
+    """The answer to a question."""
     return answer_rows(query, release.published, release.engine, level, method)

@@ -15,8 +15,8 @@ from scumble.engines.engine import registered
 from scumble.forms.form import Opened, demand_unbiased
 from scumble.forms.tuple_set.debias import debiased
 from scumble.forms.tuple_set.record import TupleSetRecord
-from scumble.query.ask import Answer
 from scumble.query.estimates import Estimate, Estimates
+from scumble.query.form_answer import Answer
 from scumble.query.groups import Cell, cell_columns, cell_counts, combinations, demand_counts, keys_of, named
 from scumble.query.model import Query
 from scumble.query.normalize import conjuncts
@@ -51,7 +51,9 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     estimates = [Estimate(a.name, value, se, value - reach, value + reach, "unbiased") for a in query.aggregates]
     names = [output.name for output in query.outputs]
     lines = Estimates(names, cell_columns(query, list(cells)), estimates, share, [])
-    return Answer(lines, lambda shown: [NOTE])
+    sizes = np.array([float(count) * rest for count in cells.values()])
+    limits = {a.name: (np.zeros_like(sizes), sizes) for a in query.aggregates}
+    return Answer(lines, lambda shown: [NOTE], limits=lambda: limits)
 
 
 def _domains(release: Opened) -> dict[str, Domain]:

@@ -29,8 +29,8 @@ from scumble.forms.tuples.suppressed import AllTuples, Span
 from scumble.forms.tuples.values import ends_of, possible, summed
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.aggregates.aggregation import LINEAR
-from scumble.query.ask import Answer
 from scumble.query.estimates import Estimates
+from scumble.query.form_answer import Answer
 from scumble.query.groups import keys_of, line_columns
 from scumble.query.model import Query
 
@@ -108,7 +108,9 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
         asked = zip(query.aggregates, values, spans, strict=True)
         estimates = [estimate(a, _sums_of(sums, value, places[value]), span, known) for a, value, span in asked]
         notes = [*_notes(counted, tables, counting), *_boundless(query, spans, known, counted)]
-        return Answer(Estimates(names, groups, estimates, level, []), lambda shown: notes, at=at)
+        every = np.full(len(sums), np.inf if counted.total is None or counted.transactions else float(counted.total))
+        limits = {a.name: (np.zeros(len(sums)), every) for a in query.aggregates if a.kind == "count"}
+        return Answer(Estimates(names, groups, estimates, level, []), lambda shown: notes, at=at, limits=lambda: limits)
 
     return at(share)
 

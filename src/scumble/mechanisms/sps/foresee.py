@@ -29,5 +29,10 @@ def sampled_rows(table: Source, spec: Spec, profile: Profile, plan: SamplePlan) 
         sample=plan.sampling.least,
     )
     ends = {column: numbers for column, records in samples.merged.items() if (numbers := number_ends(records))}
-    recoding = Recoding(coarse_columns(table, spec), merged, ends, reaches({name: domain}), part_columns(table))
+    members = {
+        column: [(each.published, each.values) for each in records] for column, records in samples.merged.items()
+    }
+    recoding = Recoding(
+        coarse_columns(table, spec), merged, ends, reaches({name: domain}), part_columns(table), members
+    )
     return samples.rows(name, domain.values, weight), published, recoding

@@ -1,16 +1,10 @@
-"""What an aggregate is: how it is read from a question, and how it is answered."""
+"""What an aggregate is: how it is read from a question, and what forms add up for it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from sqlglot import exp
-
-if TYPE_CHECKING:
-    from scumble.query.compile import Question
-    from scumble.query.estimates import Estimate
-    from scumble.query.model import Aggregate
-    from scumble.query.reconstruct import Whole
 
 Kind = Literal["count", "sum", "avg", "quantile", "extreme", "distinct"]
 """The rows that have a value, the sum of a value, or the quotient of the two, which every form can tell; and what rows tell of more than sums."""
@@ -29,5 +23,3 @@ class Aggregation:
     """What forms add up for it."""
     read: Callable[[exp.Expression], exp.Expression | None]
     """What it is taken of; None for all rows. What cannot be answered is a QueryError."""
-    of_rows: "Callable[[Aggregate, Question, Whole, float], Estimate]"
-    """The estimate from published rows, its interval of so many standard errors."""

@@ -3,19 +3,10 @@
 Quantiles of perturbed numbers are estimated (query/quantiles.py). All of them are exact where nothing perturbed is asked about.
 """
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from scumble.core.errors import QueryError
 from scumble.query.aggregates.aggregation import Aggregation
-
-if TYPE_CHECKING:
-    from scumble.query.compile import Question
-    from scumble.query.estimates import Estimate
-    from scumble.query.model import Aggregate
-    from scumble.query.reconstruct import Whole
-
 
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 """Windows that number the lines of an answer, which QUALIFY may ask for."""
@@ -54,13 +45,8 @@ def interpolated(function: exp.Expression) -> bool:
     return not isinstance(inner, exp.PercentileDisc | exp.Quantile)
 
 
-def of_rows(aggregate: "Aggregate", question: "Question", whole: "Whole", z: float) -> "Estimate":
-    """By totals (query/of_totals.py), and not from sums alone."""
-    raise QueryError(f"{aggregate.name!r} cannot be answered by this method; ask with method unbiased")
-
-
-MEDIAN = Aggregation("median", "quantile", read, of_rows)
-QUANTILE = Aggregation("quantile", "quantile", read, of_rows)
-MIN = Aggregation("min", "extreme", read, of_rows)
-MAX = Aggregation("max", "extreme", read, of_rows)
-DISTINCT = Aggregation("count_distinct", "distinct", read, of_rows)
+MEDIAN = Aggregation("median", "quantile", read)
+QUANTILE = Aggregation("quantile", "quantile", read)
+MIN = Aggregation("min", "extreme", read)
+MAX = Aggregation("max", "extreme", read)
+DISTINCT = Aggregation("count_distinct", "distinct", read)

@@ -4,6 +4,7 @@ One file for each family, one line here for each function. What is made of them,
 covariance (query/derive.py): the delta method with the influence dF/dT, by the chain rule.
 """
 
+import math
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -41,3 +42,23 @@ SCALES: dict[type[exp.Expression], str] = {
     exp.Corr: "fisher",
 }
 """On which scale the interval of a statistic is even: of what cannot be negative the logarithm, of a correlation the inverse hyperbolic tangent."""
+
+SPANS: dict[type[exp.Expression], tuple[float, float]] = {
+    exp.Variance: (0.0, math.inf),
+    exp.VariancePop: (0.0, math.inf),
+    exp.Stddev: (0.0, math.inf),
+    exp.StddevSamp: (0.0, math.inf),
+    exp.StddevPop: (0.0, math.inf),
+    exp.Corr: (-1.0, 1.0),
+    exp.RegrR2: (0.0, 1.0),
+}
+"""The least and the most that a statistic can be at all."""
+
+SPREADS: dict[type[exp.Expression], tuple[int, bool]] = {
+    exp.Variance: (2, True),
+    exp.VariancePop: (2, False),
+    exp.Stddev: (1, True),
+    exp.StddevSamp: (1, True),
+    exp.StddevPop: (1, False),
+}
+"""Deviations: the power of them that a statistic is, and whether it is that of a sample."""

@@ -3,9 +3,12 @@
 from sqlglot import exp
 
 from scumble.query.aggregates import AGGREGATES
-from scumble.query.statistics import SCALES, STATISTICS, Formula
+from scumble.query.statistics import SCALES, SPANS, SPREADS, STATISTICS, Formula
 from scumble.query.statistics.counting import filtered
+from scumble.query.within import SPAN
 
+SPREAD = "scumble spread"
+"""What the meta of an expression says of the value whose deviation it is, of the power of that, and whether it is the sample's."""
 SCALE = "scumble scale"
 """What the meta of an expression says of the scale on which its interval is even."""
 
@@ -18,6 +21,9 @@ def spell_out(select: exp.Select) -> None:
         for function in list(select.find_all(kind)):
             meant = exp.paren(formula(function))
             meant.meta[SCALE] = SCALES.get(kind, "plain")
+            meant.meta[SPAN] = SPANS.get(kind)
+            if kind in SPREADS:
+                meant.meta[SPREAD] = (function.this.copy(), *SPREADS[kind])
             function.replace(meant if isinstance(function.parent, exp.Expression) else meant.this)
     _unwrapped(select)
 

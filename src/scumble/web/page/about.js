@@ -55,7 +55,7 @@ function paragraphs({ rows }, asked) {
   return el(
     "div",
     {},
-    asked && el("p", { text: `It reads the ${many(rows)} published rows in your browser and computes the answers there, with the same digits as the command scumble query.` }),
+    asked && el("p", { text: `It reads the ${many(rows)} published rows in your browser and computes the answers there, with the same estimates as the command scumble query.` }),
     el("p", { text: "What it says of guarantees is what the manifest claims; that the release is what it claims to be is checked by" }),
     el("pre", { tabindex: 0, "aria-label": "the command that verifies" }, el("code", { text: `scumble verify ${folder}` })),
     asked && el("p", { text: "More questions than can be clicked (shares, quantiles, regressions, several conditions joined by OR) are answered by scumble query, in SQL." }),
