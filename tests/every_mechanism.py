@@ -16,6 +16,7 @@ TWO: dict[str, Any] = {
 HOW: dict[str, dict[str, Any]] = {
     "uniform": {**ONE, "rho1": 0.1, "rho2": 0.5},
     "design": {**ONE, "gamma": 1.2},
+    "mixture": {"sensitive": "visits", "domains": {"visits": {"low": 0, "high": 10}}, "gamma": 3},
     "shaped": {**ONE, "rho2": 0.6, "gamma": 9},
     "identity": {**ONE, "retain": 0.4},
     "swapped": {**ONE, "retain": 0.4},
@@ -50,8 +51,9 @@ EVERY = {name: {"mechanism": name, **how} for name, how in HOW.items()} | {"full
 
 
 def published(name: str, patients: pa.Table, out: Any = None, **more: Any) -> scumble.Release:
-    """The patients, published as EVERY says; by a mechanism that is for sets, without the duplicates."""
-    table = patients.select(["sex", "disease", "smoker"])
+    """The patients, published as EVERY says, with a column of numbers where it names one; by a mechanism that is for sets, without the duplicates."""
+    numbers = ["visits"] if "visits" in EVERY[name].get("domains", ()) else []
+    table = patients.select(["sex", "disease", "smoker", *numbers])
     rows = table.group_by(table.column_names).aggregate([]) if name == "alpha_beta" else table
     how = {key: value for key, value in {**EVERY[name], **more}.items() if value is not None}
     return publish_openly(rows, out, **how)

@@ -17,6 +17,7 @@ import pyarrow as pa
 import scumble
 from scumble.core.arrow_types import is_number
 from scumble.core.errors import ScumbleError
+from scumble.release.mixture_record import MixtureRecord
 
 Question = dict[str, Any]
 
@@ -51,7 +52,9 @@ class Asker:
         names = [
             c.name
             for c in manifest.columns
-            if c.role not in hidden and c.name not in (roles.get("user"), roles.get("pattern"))
+            if c.role not in hidden
+            and c.name not in (roles.get("user"), roles.get("pattern"))
+            and not any(isinstance(record, MixtureRecord) for record in c.records)  # which the page leaves out
         ]
         return {name: self._values(name) for name in names}
 

@@ -79,6 +79,7 @@ RELEASES: dict[str, Callable[[], scumble.Release]] = {
     ),
     "design": _made(**ONE, mechanism="design", gamma=1.2),
     "design of numbers": _made(**NUMBERS, mechanism="design", gamma=1.5),
+    "mixture": _made(**NUMBERS, mechanism="mixture", gamma=3),
     "fine_grain": _made(**ONE, mechanism="fine_grain", rho1=0.4, rho2=0.7),
     "shaped": _made(**ONE, mechanism="shaped", rho2=0.6, gamma=9),
     "partitioned": _made(**ONE, mechanism="partitioned", rho2=0.6),
