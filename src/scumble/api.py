@@ -51,6 +51,7 @@ def publish(
     attributes: Mapping[str, str] | None = None,
     person: str | None = None,
     rows_per_person: int | str | None = None,
+    answers: str | None = None,
     persons: str | None = None,
     determined: str | Sequence[str] = (),
     fresh: Any = None,
@@ -87,6 +88,8 @@ def publish(
     attributes  sensitive column -> what its coins by key belong to, so that a column with a new name keeps them
     person      the column that says whose row it is: rows of a person are counted by it, and it is not published
     rows_per_person  publish so many rows of a person at most, drawn by coins; "all" accepts that little may be left of the promise to a person
+    answers     with rows_per_person: "rows" or "persons", what answers count; each published row has a weight then, which tells about how many rows
+                its person has. Without it answers are for the rows that were drawn
     persons     "one row each": your word that each person is one row, where no column shows it
     determined  sensitive columns that public ones determine, which is refused unless it is accepted here
     fresh       with a key, for values that change: the response by key is memoised, and published as it is with this probability, else
@@ -124,6 +127,7 @@ def publish(
         attributes=attributes,
         person=person,
         rows_per_person=rows_per_person,
+        answers=answers,
         persons=persons,
         determined=determined,
         fresh=fresh,

@@ -89,6 +89,10 @@ def command(
         str | None,
         typer.Option(help="How many rows of a person are published, drawn by coins; all: accept what is left then."),
     ] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(help="With --rows-per-person: 'rows' or 'persons', what answers count, by weights on rows."),
+    ] = None,
     determined: Annotated[
         list[str] | None, typer.Option(help="A sensitive column that public ones determine: accept that.")
     ] = None,
@@ -159,6 +163,7 @@ def command(
         attributes=dict(_assignment(text, "--attribute", "diag=diagnosis") for text in attribute or ()),
         person=person,
         rows_per_person=whole_or_word(rows_per_person),
+        answers=answers,
         persons=persons,
         determined=listed(determined),
         fresh=fresh,

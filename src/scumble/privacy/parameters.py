@@ -73,5 +73,6 @@ CLAUSES: dict[str, Declared] = {
     "rungs_tell": _of("ladder"),
     "stated_total": _of("total"),
     "subtables_tell": _of("column"),
+    "weights_tell": _of("rows of"),
 }
 """Of each clause that has any."""

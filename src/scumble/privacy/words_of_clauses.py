@@ -142,6 +142,11 @@ CLAUSES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
         if given["rows"] == 1
         else f"That a person has up to {given['rows']:,} rows was counted in the table, and is told without noise: somebody has exactly so many."
     ),
+    "weights_tell": lambda given: (
+        f"The weight of a row tells how many rows its person has, where these are more than {given['rows']:,}."
+        if given["of"] == "rows"
+        else f"The weight of a row tells how many rows its person has, up to {given['rows']:,}."
+    ),
     "older_words": "The manifest, which is of an older scumble, says more of what was taken from the data, in words that are not read here: see its depends_on_data.",
 }  # fmt: skip
 """The sentence of each code, or what makes it from its parameters."""

@@ -43,6 +43,7 @@ class Arguments:
     attributes: Mapping[str, str] | None = None
     person: str | None = None
     rows_per_person: int | str | None = None
+    answers: str | None = None
     persons: str | None = None
     determined: Names = ()
     fresh: Any = None
@@ -64,7 +65,7 @@ class Arguments:
     @property
     def of_persons(self) -> dict[str, Any]:
         """What is said of persons."""
-        given = {name: getattr(self, name) for name in ("person", "rows_per_person", "persons")}
+        given = {name: getattr(self, name) for name in ("person", "rows_per_person", "answers", "persons")}
         return {name: value for name, value in given.items() if value is not None}
 
     @property

@@ -11,6 +11,7 @@ refused, unless rows_per_person = "all" says that the publisher knows. This refu
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +23,10 @@ from scumble.core.errors import ParameterError, SchemaError
 from scumble.engines.duckdb.persons import LOT, ROW, Tally, drawn_rows, tallies
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
+from scumble.mechanisms.mechanism import Mechanism
+from scumble.mechanisms.plan import Plan
 from scumble.privacy.persons import EMPTY, is_empty
-from scumble.publishing.kept_rows import KeptRows
+from scumble.publishing.kept_rows import WEIGHT, KeptRows
 from scumble.release.persons import PersonsRecord, to_persons
 from scumble.sources.source import Source
 from scumble.spec.looks import look
@@ -70,6 +73,14 @@ class Persons:
             f"rows a person were NOT counted, and {listed} look{'s' * (len(self.uncounted) == 1)} as if people were told apart by it: what is "
             f'promised is promised to a row. Name the column of persons, as in --person {name} (person=), or say persons = "{ONE_ROW_EACH}". This was found in the data'
         ]
+
+    def weighted(self, spec: Spec) -> Spec:
+        """The spec with the column of weights, where there is one: it is published as it is, and may tell a sensitive one."""
+        if self.record.answers is None:
+            return spec
+        return spec.model_copy(
+            update={"columns": {**spec.columns, WEIGHT: ColumnSpec.model_validate({"role": "public"})}}
+        )
 
     @property
     def words(self) -> str:
@@ -179,22 +190,28 @@ def _counted(table: Source, spec: Spec, column: str, tally: Tally, entropy: Entr
             f'the spec says persons = "{spec.persons}", and a value of {column!r} has {tally.most:,} rows; take one of the two back (this was found in the data)'
         )
     if isinstance(spec.rows_per_person, int):
-        record = PersonsRecord(how="capped", rows=spec.rows_per_person)
-        return Persons(record, _capped(table, column, tally, spec.rows_per_person, entropy), column, named, tally)
+        plain = spec.answers is None or (spec.answers, spec.rows_per_person) == ("persons", 1)
+        record = PersonsRecord(how="capped", rows=spec.rows_per_person, answers=None if plain else spec.answers)
+        return Persons(record, _capped(table, column, tally, record, entropy), column, named, tally)
     return Persons(PersonsRecord(how="counted", rows=max(1, tally.most)), table, column, named, tally)
 
 
-def _capped(table: Source, column: str, tally: Tally, most: int, entropy: Entropy) -> Source:
-    """The table with so many rows of a person, each choice as likely as another."""
+def _capped(table: Source, column: str, tally: Tally, record: PersonsRecord, entropy: Entropy) -> Source:
+    """The table with so many rows of a person, each choice as likely as another; and with their weights, where answers go by these."""
     if tally.missing:
         raise SchemaError(
             f"{tally.missing:,} rows have no {column!r}, so nobody knows whose they are; fill it or take them out before rows_per_person"
         )
     if not table.stable:
         raise ParameterError("rows_per_person reads the table twice, and a stream is read once; pass a table")
-    kept = np.zeros(tally.rows, np.bool_)
-    kept[drawn_rows(_streamed(table, [column], entropy), column, most)] = True
-    return KeptRows(table, kept)
+    if record.answers is not None and WEIGHT in table.schema.names:
+        raise SchemaError(
+            f"the release gets a column {WEIGHT!r} for weights, and the table has one; rename it, or leave out answers"
+        )
+    weights = np.zeros(tally.rows)
+    rows, every = drawn_rows(_streamed(table, [column], entropy), column, record.most)
+    weights[rows] = record.weights(every)
+    return KeptRows(table, weights, record.answers is not None)
 
 
 def _streamed(table: Source, names: list[str], lots: Entropy | None = None) -> pa.RecordBatchReader:
@@ -219,6 +236,18 @@ def _streamed(table: Source, names: list[str], lots: Entropy | None = None) -> p
 def _lots(start: int, rows: int, entropy: Entropy, index: int) -> list[pa.Array]:
     numbers: npt.NDArray[np.int64] = np.arange(start, start + rows)
     return [pa.array(numbers), pa.array(entropy.stream("persons", index).integers(rows, 64))]
+
+
+def demand_weighable(persons: Persons, chosen: Mechanism[Any], plan: Plan) -> None:
+    """Refuses weights where an estimate does not go by rows: only there a row's weight is all that its person changes."""
+    if persons.record.answers is None:
+        return
+    one = len(plan.strata) == 1 and not any(coins.own for coins in plan.strata[0].values())
+    if chosen.form != "rows" or not one or not plan.coins or chosen.traits.adds_rows:
+        raise ParameterError(
+            f"answers goes by weights of rows, for mechanisms that perturb each row by itself, and {chosen.name} does not; leave out answers, "
+            "and they are for the rows that were drawn"
+        )
 
 
 def demand_left(persons: Persons, spec: Spec, terms: Terms) -> None:

@@ -29,8 +29,9 @@ from scumble.publishing.admitted import admitted, rules_of
 from scumble.publishing.demands import demand_declared, demanded
 from scumble.publishing.dependence import demand_independent, dependence_of
 from scumble.publishing.encode import used_places
+from scumble.publishing.kept_rows import WEIGHT
 from scumble.publishing.keyed import KeyedCoins
-from scumble.publishing.persons import demand_left, persons_of
+from scumble.publishing.persons import demand_left, demand_weighable, persons_of
 from scumble.publishing.preview import Preview, Show, unseen
 from scumble.publishing.roles import decided
 from scumble.publishing.row_pipeline import CoinSource, Job
@@ -151,13 +152,14 @@ def _publish(
     with ledger_of(wanted, coin_source, out) as ledger:
         with whole_folder(out, former, durable=durable) as folder, spilling_into(folder.parent):
             persons = persons_of(_admitted(table, spec), spec, coin_source.entropy, coin_source.occurrence)
-            table = persons.table
+            table, spec = persons.table, persons.weighted(spec)
             counts = profile(table, spec)
             demand_declared(counts, coin_source)
             open_ = show is not unseen or any(spec.columns[name].determined is None for name in spec.sensitive)
             dependence = dependence_of(table, spec, counts.domains) if open_ else []
             demand_independent(spec, dependence)
             plan = planned(chosen, counts, spec)
+            demand_weighable(persons, chosen, plan)
             demand_left(persons, spec, plan.terms)
             terms = under_key(plan.terms, plan.strata) if coin_source.by_key else plan.terms
             terms = under_persons(terms, persons.record)
@@ -190,7 +192,7 @@ def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Term
         writer=writer_name(),
         mechanism=job.plan.mechanism,
         rows=written.rows,
-        columns=[_of_parts(_rounded(column, job.profile), job) for column in written.columns],
+        columns=[_weight(_of_parts(_rounded(column, job.profile), job), persons) for column in written.columns],
         **records_of(terms),
         persons=persons,
         randomness=randomness,
@@ -211,6 +213,12 @@ def _of_parts(column: ColumnRecord, job: Job) -> ColumnRecord:
     made = parts_of(job.table.schema, column.name) if column.name in job.table.schema.names else None
     parts = None if made is None else [PartRecord(name=name, type=kind) for name, kind in made.items()]
     return column.model_copy(update={"parts": parts})
+
+
+def _weight(column: ColumnRecord, persons: PersonsRecord) -> ColumnRecord:
+    """The column of weights as what it is: it travelled as a public one, which it is."""
+    weight = persons.answers is not None and column.name == WEIGHT
+    return column.model_copy(update={"role": "weight"}) if weight else column
 
 
 def _randomness(coin_source: CoinSource, keyed: dict[str, KeyedCoins]) -> Randomness:

@@ -11,7 +11,7 @@ from scumble.query.form_answer import Answer
 from scumble.query.likely import likely
 from scumble.query.model import Query
 from scumble.query.on_domains import hidden
-from scumble.query.orders import exact_orders
+from scumble.query.orders import DRAWN, exact_orders
 from scumble.query.scanned import Scanned
 from scumble.query.totals import compile_totals
 
@@ -25,12 +25,24 @@ def answer_rows(query: Query, published: Published, engine: Engine, level: Any, 
     share = confidence(level)
     if query.derived is not None and query.derived.distinct:
         demand_public(query, published)
+    if published.drawn is not None:
+        _demand_sums(query, method)
     totals = compile_totals(query, published, engine)
     cells = Cells.fetched(totals.question, engine)
     asked = Scanned(totals, cells, exact_orders(totals, cells, engine))
     if method == "unbiased" or totals.question.exact:
         return asked.answer(share)
     return likely(asked, engine, share)
+
+
+def _demand_sums(query: Query, method: str) -> None:
+    """Of rows that were drawn among others, sums are known, and no more."""
+    if method != "unbiased":
+        raise QueryError(
+            "the likelihood is of rows that are all there, and rows of persons were drawn; ask with method unbiased"
+        )
+    if query.derived is not None and query.derived.distinct:
+        raise QueryError(f"SELECT DISTINCT {DRAWN}; ask for COUNT(*) by these columns")
 
 
 def demand_public(query: Query, published: Published) -> None:

@@ -50,6 +50,8 @@ class Published:
     """Perturbed columns that are kept together or replaced together."""
     values: bool = False
     """Whether the rows are those of the table, before their values got codes."""
+    drawn: exp.Expression | None = None
+    """Where rows of persons were drawn and have weights: which rows were drawn among others, whatever columns are asked about."""
 
     def factors(self, order: int) -> list[exp.Expression]:
         """What a row is multiplied by in sums of an order: W, W^2 and W^3, or 1, its copies and their square."""
@@ -90,8 +92,8 @@ class Question:
 
     @property
     def exact(self) -> bool:
-        """Whether no perturbed column is asked about."""
-        return not self.grouped and not self.others
+        """Whether no coin has a say in the answer: no perturbed column is asked about, and no row was drawn."""
+        return not self.grouped and not self.others and self.published.drawn is None
 
     @property
     def axes(self) -> list[Perturbed] | None:
@@ -134,6 +136,8 @@ def told_apart(
     if published.sample is not None and (grouped or others):
         (factor,) = published.factors(1) or published.factors(2)
         keys.append(("w", cast(exp.GT(this=factor, expression=exp.Literal.number(1)), exp.DataType.Type.INT)))
+    if published.drawn is not None:
+        keys.append(("w", cast(published.drawn.copy(), exp.DataType.Type.INT)))
     return keys
 
 

@@ -36,9 +36,9 @@ class Bounds:
     """The lines of the answer, among all combinations of public groups, grouped values and keys."""
 
     def limits(self) -> Limits:
-        """Those of counts, sums and averages; a quantile lies among its points anyway."""
+        """Those of counts, sums and averages; a quantile lies among its points anyway. None where rows were drawn: others may be anywhere."""
         limits: dict[str, Ends] = {}
-        for total in self.totals.totals:
+        for total in self.totals.totals if self._all_rows else ():
             if total.aggregate.kind == "avg":
                 limits[total.aggregate.name] = self._taken(self._mediant(total.number, total.present))
             elif total.aggregate.kind in ("count", "sum"):
@@ -47,6 +47,8 @@ class Bounds:
 
     def quotient(self, top: Combination, bottom: Combination, windows: Sequence[Window]) -> Ends | None:
         """What a quotient of counts and sums can be; None where nothing is known. Rows of other lines count in sums over lines alone."""
+        if not self._all_rows:
+            return None
         over = {window.name: window.of for window in windows}
         kinds = {total.aggregate.name: total.aggregate.kind for total in self.totals.totals}
         if any(kinds[over.get(name, name)] not in ("count", "sum") for name in [*top, *bottom]):
@@ -57,6 +59,10 @@ class Bounds:
             others = self._mediant(*(self._combined(part, over) for part in beside))
             low, high = np.fmin(low, np.fmin.reduce(others[0])), np.fmax(high, np.fmax.reduce(others[1]))
         return self._taken((low, high))
+
+    @property
+    def _all_rows(self) -> bool:
+        return self.totals.question.published.drawn is None
 
     def _taken(self, ends: Ends) -> Ends:
         return ends[0][self.lines], ends[1][self.lines]

@@ -15,6 +15,8 @@ from scumble.query.plain import value_of
 from scumble.query.terms import Tensor
 from scumble.query.totals import Totals
 
+DRAWN = "cannot be answered: rows of persons were drawn, and those that were not may have other values"
+
 
 def exact_orders(totals: Totals, cells: Cells, engine: Engine) -> dict[str, Tensor]:
     """Each of them, for the lines of the answer; what a perturbed column decides is refused, but for quantiles of such columns."""
@@ -54,6 +56,8 @@ def _demand_exact(aggregate: Aggregate, totals: Totals) -> None:
             f"{asked} cannot be answered: which rows it is taken over depends on {chosen[0]!r}, which is perturbed, and single rows decide it. "
             "Ask for AVG, SUM or STDDEV, or for COUNT(*) in ranges"
         )
+    if totals.question.published.drawn is not None:
+        raise QueryError(f"{asked} {DRAWN}; ask for AVG, SUM or STDDEV, or for COUNT(*) in ranges")
     if totals.question.published.weighted and aggregate.kind == "quantile":
         raise QueryError(
             f"{asked} cannot be answered: published rows are a sample that stands for others; ask for AVG or STDDEV"

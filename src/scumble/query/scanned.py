@@ -109,7 +109,9 @@ class Scanned:
         return small.sampled(ratio) if refined else ratio
 
     def public(self, total: Total) -> bool:
-        """Whether no perturbed column has a say in it."""
+        """Whether no coin has a say in it: no perturbed column, and no lot by which rows were drawn."""
+        if self.totals.question.published.drawn is not None:
+            return False
         if self.totals.keys or self.totals.ahead or any(self.totals.factors.power(f) for f in total.factors):
             return False
         axes = tuple(range(len(self.totals.grid.axes)))

@@ -38,8 +38,9 @@ class Small:
 
     @property
     def simple(self) -> bool:
-        """Whether it adds up one factor, in few keys."""
-        return len(self.total.terms) == 1 and len(self.total.present) == 1 and self.totals.width <= LAW
+        """Whether it adds up one factor, in few keys, of rows that were not drawn among others."""
+        alone = len(self.total.terms) == 1 and len(self.total.present) == 1
+        return alone and self.totals.width <= LAW and self.totals.question.published.drawn is None
 
     def _of(self, terms: Terms, key: int) -> list[Estimated]:
         ((factor, table),) = terms.items()

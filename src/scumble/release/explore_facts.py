@@ -41,7 +41,8 @@ def explore_page(manifest: Manifest, read: Callable[[str], bytes]) -> str:
 
 def facts_of(manifest: Manifest) -> dict[str, Any]:
     """What the page is given, as JSON has it."""
-    recoding, explored = recoding_of(manifest), find_form(manifest.form.kind).explored
+    recoding, drawn = recoding_of(manifest), manifest.persons is not None and manifest.persons.answers is not None
+    explored = None if drawn else find_form(manifest.form.kind).explored  # the page knows of no draw of rows
     return {
         "columns": [_column(column, recoding) for column in manifest.columns],
         "words": find_mechanism(manifest.mechanism).words.plain,

@@ -202,11 +202,21 @@ def demand_roles(manifest: "Manifest") -> None:
         perturbed = column.role == "sensitive"
         if perturbed != bool(column.records) or (perturbed and column.domain is None):
             raise ReleaseError(f"the manifest's column {column.name!r} is {column.role} and has other parts; {AGAIN}")
+    _demand_weights(manifest)
     if not manifest.view.row_by_row:
         return
     roles = [column.role for column in manifest.columns]
     strata = max((len(column.records) for column in manifest.columns), default=1)
-    sampled = getattr(manifest.form, "sampling", None) is not None
     dealt = roles.count("stratum")  # a table that was dealt into one sub-table says so, too
-    if dealt > 1 or (strata > 1 and not dealt) or (roles.count("weight") + roles.count("copies")) != int(sampled):
-        raise ReleaseError(f"the manifest's sub-tables or weights are not those of its channels and samples; {AGAIN}")
+    if dealt > 1 or (strata > 1 and not dealt):
+        raise ReleaseError(f"the manifest's sub-tables are not those of its channels; {AGAIN}")
+
+
+def _demand_weights(manifest: "Manifest") -> None:
+    """Rows have weights where groups were sampled, or where rows of persons were drawn and answers go by weights."""
+    roles = [column.role for column in manifest.columns]
+    sampled = getattr(manifest.form, "sampling", None) is not None
+    drawn = manifest.persons is not None and manifest.persons.answers is not None
+    weights, copies = roles.count("weight"), roles.count("copies")
+    if weights + copies != int(sampled) + int(drawn) or (drawn and not (weights == 1 and manifest.view.row_by_row)):
+        raise ReleaseError(f"the manifest's weights are not those of its samples or of persons; {AGAIN}")

@@ -6,7 +6,10 @@ says that it is the row's alone.
 
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import Field, model_validator
+from sqlglot import exp
 
 from scumble.mechanisms.facts import Terms
 from scumble.privacy.guarantee import Clause, Guarantee
@@ -20,9 +23,13 @@ class PersonsRecord(Model):
     how: Literal["counted", "capped", "stated", "unanswered", "users"]
     """Counted by an identifier; capped by coins; stated by the publisher; not answered; or all transactions of a user are one tuple."""
     rows: int | None = Field(default=None, ge=1)
+    answers: Literal["rows", "persons"] | None = None
+    """What answers count by the weights of rows that were drawn; absent where rows have no weights."""
 
     @model_validator(mode="after")
     def _fits(self) -> "PersonsRecord":
+        if self.answers is not None and self.how != "capped":
+            raise ValueError("answers go with persons of whom rows were drawn")
         if (self.rows is not None) != (self.how in ("counted", "capped")):
             raise ValueError("rows go with persons whose rows were counted or capped")
         return self
@@ -43,15 +50,40 @@ class PersonsRecord(Model):
         rows = "1 row" if self.rows == 1 else f"up to {self.most:,} rows"
         return WORD[self.how].format(rows=rows)
 
+    def weights(self, every: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """What a drawn row stands for, where its person has so many rows: as many of them, or a part of the person.
+
+        >>> PersonsRecord(how="capped", rows=2, answers="rows").weights(np.array([1, 2, 5])).tolist()
+        [1.0, 1.0, 2.5]
+        >>> PersonsRecord(how="capped", rows=2, answers="persons").weights(np.array([1, 2, 5])).tolist()
+        [1.0, 0.5, 0.5]
+        """
+        drawn = np.minimum(every, self.most)
+        if self.answers == "rows":
+            return np.asarray(every / drawn)
+        return np.asarray(1 / drawn) if self.answers == "persons" else np.ones(len(every))
+
+    def drawn(self, weight: exp.Expression) -> exp.Expression | None:
+        """Which rows were drawn among others of their person, or may have been, by their weight; None where rows have no weights."""
+        if self.answers is None:
+            return None
+        if self.answers == "rows":
+            return exp.GT(this=weight, expression=exp.Literal.number(1))
+        return exp.LT(this=weight, expression=exp.Literal.number(1 / (self.most - 0.5)))
+
     @property
     def answers_for(self) -> str:
         """What an answer counts."""
         if self.how != "capped":
             return "the rows of the table"
+        if self.answers is not None:
+            return f"{COUNTED[self.answers]}, estimated by at most {self.rows} of each person, drawn by coins, and their weights"
         if self.rows == 1:
             return "persons, by one row of each, drawn by coins"
         return f"kept rows, at most {self.rows} of a person, drawn by coins; not all rows of the table, and not persons"
 
+
+COUNTED = {"rows": "all rows of the table", "persons": "persons, each of whom counts 1 over all of his rows"}
 
 CONDITION = {
     "counted": "rows_counted",
@@ -76,6 +108,11 @@ def under_persons(terms: Terms, persons: PersonsRecord | None) -> Terms:
         return terms
     rows = persons.most
     tell = [Clause(code="rows_tell", parameters={"rows": rows})] if persons.how == "counted" else []
+    tell += (
+        []
+        if persons.answers is None
+        else [Clause(code="weights_tell", parameters={"rows": rows, "of": persons.answers})]
+    )
     depends = [*terms.depends_on_data, *tell]
     if rows == 1:
         changed = [in_place_of_one(guarantee, persons.condition) for guarantee in terms.guarantees]

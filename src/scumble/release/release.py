@@ -265,17 +265,19 @@ class Release(Shown):
         """What the query layer has to know of it."""
         manifest = self.manifest
         names, sampling = [column.name for column in manifest.columns], manifest.view.sampling
+        weight = manifest.role("weight")
         return Published(
             names,
             manifest.domains,
             self.strata,
             manifest.role("stratum"),
-            manifest.role("weight"),
+            weight,
             manifest.role("copies"),
             sampling.least if sampling is not None else None,
             whole=manifest.rows if any(r.own for c in manifest.columns for r in c.records) else 0,
             permuted=find_mechanism(manifest.mechanism).traits.permuted,
             joint=tuple(manifest.view.joint),
+            drawn=manifest.persons.drawn(exp_column(weight)) if manifest.persons is not None and weight else None,
         )
 
     def card(self) -> Card:

@@ -35,6 +35,7 @@ from scumble.release.release import Release, open_release
 from scumble.release.rounding import rounding_checks
 from scumble.release.terms import compared
 from scumble.release.trust import coins_word, version_checks, word_checks
+from scumble.release.weights import weight_checks
 
 FALSE_ALARM = 1e-9
 """The probability that a sound release fails the check of its channel."""
@@ -273,6 +274,7 @@ CHECKS: tuple[Callable[[Release], list[Check]], ...] = (
     _order,
     _coins,
     _samples,
+    weight_checks,
     _promises,
     _said,
     recoded_checks,

@@ -278,6 +278,8 @@ class Spec(Model):
     """The column that says whose row it is: counted by, and not published."""
     rows_per_person: int | Literal["all"] | None = None
     """How many rows of a person are published, drawn by coins; "all" where what is left for a person may be nothing."""
+    answers: Literal["rows", "persons"] | None = None
+    """With rows_per_person: what answers count, by a weight on each row that tells about how many rows its person has. Without it rows have no weights."""
     persons: Literal["one row each"] | None = None
     """The publisher's word that each person is one row, where no column shows it."""
 
@@ -304,6 +306,8 @@ class Spec(Model):
             raise ValueError(
                 f"person names {self.person!r}, which is {role}; a column that says whose row it is, is not published: make it identifier"
             )
+        if self.answers is not None and not isinstance(self.rows_per_person, int):
+            raise ValueError("answers is about rows that are drawn; say how many of a person are, by rows_per_person")
         if self.persons and self.rows_per_person is not None:
             raise ValueError(f'persons = "{self.persons}" leaves nothing for rows_per_person to do; say one of them')
         return self

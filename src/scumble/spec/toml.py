@@ -28,7 +28,7 @@ def spec_toml(spec: Spec, folder: Path | None = None, comments: Sequence[str] = 
     lines.append(f"mechanism = {_literal(spec.mechanism)}")
     lines += [
         f"{name} = {_literal(value)}"
-        for name in ("rest", "fresh", "budget", "person", "rows_per_person", "persons")
+        for name in ("rest", "fresh", "budget", "person", "rows_per_person", "answers", "persons")
         if (value := getattr(spec, name)) is not None
     ]
     tables = {"privacy": spec.privacy.model_dump(exclude_none=True), "settings": spec.settings}

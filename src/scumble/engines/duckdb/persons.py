@@ -47,11 +47,17 @@ def tallies(rows: pa.RecordBatchReader, names: Sequence[str]) -> dict[str, Tally
     }
 
 
-def drawn_rows(rows: pa.RecordBatchReader, name: str, most: int) -> npt.NDArray[np.int64]:
-    """The numbers of the rows with the lowest lots of each value, so many of each at most."""
+Rows = npt.NDArray[np.int64]
+
+
+def drawn_rows(rows: pa.RecordBatchReader, name: str, most: int) -> tuple[Rows, Rows]:
+    """The numbers of the rows with the lowest lots of each value, so many of each at most; and how many rows the value of each has."""
     ranked = f'ROW_NUMBER() OVER (PARTITION BY {listed([name])} ORDER BY "{LOT}", "{ROW}")'
-    statement = f'SELECT "{ROW}" FROM scumble_rows QUALIFY {ranked} <= {int(most)}'
-    return np.asarray(_run(rows, statement).column(ROW).to_numpy(), np.int64)
+    every = f"COUNT(*) OVER (PARTITION BY {listed([name])}) AS every"
+    statement = f'SELECT "{ROW}", {every} FROM scumble_rows QUALIFY {ranked} <= {int(most)}'
+    drawn = _run(rows, statement)
+    numbers, counts = (np.asarray(drawn.column(name).to_numpy(), np.int64) for name in (ROW, "every"))
+    return numbers, counts
 
 
 def _run(rows: pa.RecordBatchReader, statement: str) -> pa.Table:

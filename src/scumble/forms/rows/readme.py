@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from scumble.core.channel import replacement_of
 from scumble.forms.by_hand import SOFTWARE, asking, condition_on, counting, data_files, double, or_scumble, plain_place
 from scumble.forms.markdown import block, code
@@ -56,6 +58,9 @@ def howto(manifest: "Manifest") -> str:
 
 
 def _sums(manifest: "Manifest") -> str:
+    drawn = manifest.persons.drawn(exp.column("weight")) if manifest.persons is not None else None
+    if drawn is not None:
+        return f"SELECT SUM(weight * w) AS estimate, SQRT(SUM(weight * weight * (w * w - CASE WHEN {drawn.sql()} THEN 0 ELSE w END)))"
     if manifest.role("weight"):
         return "SELECT SUM(weight * w) AS estimate, SQRT(SUM(weight * weight * (w * w - w)))"
     if manifest.role("copies"):
