@@ -18,7 +18,7 @@ Sign = Literal["is", "is not", "at most", "at least"]
 
 
 @dataclass(frozen=True)
-class Condition:
+class Requirement:
     """One column; a missing value is None."""
 
     column: str
@@ -26,7 +26,7 @@ class Condition:
     value: Any
 
 
-Predicate = tuple[Condition, ...]
+Predicate = tuple[Requirement, ...]
 
 
 class Columns:
@@ -46,7 +46,7 @@ class Columns:
         """Which rows a predicate is true of."""
         return np.asarray(np.logical_and.reduce([self._fits(condition) for condition in predicate]))
 
-    def _fits(self, condition: Condition) -> Flags:
+    def _fits(self, condition: Requirement) -> Flags:
         if condition.column in self._numbers:
             column = self._numbers[condition.column]
             value = np.nan if condition.value is None else float(condition.value)
@@ -70,14 +70,14 @@ def rare_values(table: pa.Table, numbers: set[str]) -> list[Predicate]:
         column = decoded(table.column(name)).combine_chunks()
         counts = column.value_counts()
         once = [pair["values"] for pair in counts.to_pylist() if pair["counts"] == 1]
-        made += [(Condition(name, "is", _value(value, name in numbers)),) for value in once]
+        made += [(Requirement(name, "is", _value(value, name in numbers)),) for value in once]
         if name in numbers:
             known = _numbers(table.column(name))
             known = known[~np.isnan(known)]
             if len(known):
                 made += [
-                    (Condition(name, "at most", float(known.min())),),
-                    (Condition(name, "at least", float(known.max())),),
+                    (Requirement(name, "at most", float(known.min())),),
+                    (Requirement(name, "at least", float(known.max())),),
                 ]
     order = Entropy.seeded(0).stream("rare values").permutation(len(made))
     return singling([made[place] for place in order.tolist()], table, numbers)
@@ -89,11 +89,11 @@ def of_rows(table: pa.Table, numbers: set[str], columns: int, count: int) -> lis
     medians = {n: float(np.nanmedian(_numbers(table.column(n)))) for n in names if n in numbers}
     columns = min(columns, len(names))
 
-    def condition(name: str, row: int) -> Condition:
+    def condition(name: str, row: int) -> Requirement:
         value = _value(table.column(name)[row].as_py(), name in numbers)
         if value is None or name not in numbers:
-            return Condition(name, "is", value)
-        return Condition(name, "at least" if value > medians[name] else "at most", value)
+            return Requirement(name, "is", value)
+        return Requirement(name, "at least" if value > medians[name] else "at most", value)
 
     rows = below(stream, np.full(4 * count, max(1, table.num_rows)))
     made = [tuple(condition(name, row) for name in _chosen(stream, names, columns)) for row in rows.tolist()]
@@ -110,7 +110,7 @@ def at_random(table: pa.Table, numbers: set[str], columns: int, count: int) -> l
         for name in _chosen(stream, names, min(columns, len(names))):
             signs: Sequence[Sign] = ("is", "is not", "at most", "at least") if name in numbers else ("is", "is not")
             place, sign = below(stream, np.array([len(values[name]), len(signs)])).tolist()
-            predicate.append(Condition(name, signs[sign], _value(values[name][place].as_py(), name in numbers)))
+            predicate.append(Requirement(name, signs[sign], _value(values[name][place].as_py(), name in numbers)))
         made.append(tuple(predicate))
     return made
 
