@@ -11,7 +11,7 @@ from tables import DISEASES
 
 import scumble
 from scumble.query.estimates import Estimate, Estimates
-from scumble.query.possible import cut_to
+from scumble.query.possible import beyond, cut_to
 
 GROUPS = "SELECT age // 4 AS a, {} AS x FROM release {} GROUP BY a ORDER BY a"
 """Groups of about 120 people, of which some have few of what is asked for."""
@@ -119,6 +119,28 @@ def test_what_lies_beyond_a_bound_has_an_interval_of_a_standard_error_at_least()
     (e,) = cut_to(answer, {"n": (np.zeros(3), np.full(3, 100.0))}).estimates
     assert e.value.tolist() == value.tolist()
     assert (e.low.tolist(), e.high.tolist()) == ([0, 90, 0], [10, 100, 10])
+
+
+def test_what_the_arithmetic_leaves_is_not_beyond_a_bound() -> None:
+    """An average of one public number is that number, though its two sums are rounded."""
+    table = pa.table({"town": ["a", "b", "c"] * 20, "age": [20] * 60, "disease": ["flu", "cold"] * 30})
+    release = publish_openly(
+        table, sensitive="disease", domains={"disease": ["flu", "cold", "hiv"]}, retain=0.5, seed=1
+    )
+    answer = release.query("SELECT town, disease, AVG(age) AS a FROM release GROUP BY town, disease")
+    free = release.query("SELECT town, disease, SUM(age) AS s, COUNT(*) AS n FROM release GROUP BY town, disease")
+    assert np.any(free["s"].value / free["n"].value != 20), "the sums themselves are rounded"
+    assert answer["a"].value.tolist() == [20.0] * 9
+    assert "(at" not in str(answer)
+    assert not any("out of what is possible" in note for note in answer.notes)
+
+
+def test_an_estimate_that_is_printed_as_its_bound_is_not_beyond_it() -> None:
+    value, ends = np.array([-0.3, -12.0, 5.0, 112.0]), (np.zeros(4), np.full(4, 100.0))
+    e = Estimate("n", value, np.full(4, 20.0), *ends, "unbiased")
+    lines = Estimates(["n"], pa.table({}), [e], 0.95, [])
+    assert [row[0] for row in lines.grid().rows] == ["0", "-12 (at least 0)", "5", "112 (at most 100)"]
+    assert beyond(lines)[0].startswith("in 2 of 4 rows")
 
 
 FORMS: dict[str, dict[str, Any]] = {

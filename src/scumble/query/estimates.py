@@ -243,7 +243,20 @@ def _digits(estimate: Estimate) -> int:
 
 
 def _number(value: float, digits: int) -> str:
-    return f"{value:,.{digits}f}" if math.isfinite(value) else "-"
+    return f"{value:z,.{digits}f}" if math.isfinite(value) else "-"
+
+
+def outside(e: Estimate) -> list[bool]:
+    """The rows whose estimate lies beyond what is possible, as far as printed digits tell."""
+    digits = _digits(e)
+    return [_side(*line, digits) != "" for line in zip(e.value, e.low, e.high, strict=True)]
+
+
+def _side(value: float, low: float, high: float, digits: int) -> str:
+    """On which side of an interval a number lies: what the arithmetic or a rounding leaves of it is none."""
+    if value < low and _number(value, digits) != _number(low, digits):
+        return "at least"
+    return "at most" if value > high and _number(value, digits) != _number(high, digits) else ""
 
 
 def _beside_bound(value: float, low: float, high: float, digits: int) -> str:
@@ -251,10 +264,12 @@ def _beside_bound(value: float, low: float, high: float, digits: int) -> str:
 
     >>> _beside_bound(5, 0, 9, 0), _beside_bound(-12, 0, 9, 0), _beside_bound(1.2, 0.5, 1, 1)
     ('5', '-12 (at least 0)', '1.2 (at most 1.0)')
+    >>> _beside_bound(20 - 1e-14, 20, 20, 0), _beside_bound(-0.3, 0, 9, 0)
+    ('20', '0')
     """
-    if value < low:
-        return f"{_number(value, digits)} (at least {_number(low, digits)})"
-    return f"{_number(value, digits)} (at most {_number(high, digits)})" if value > high else _number(value, digits)
+    side = _side(value, low, high, digits)
+    bound = low if side == "at least" else high
+    return f"{_number(value, digits)} ({side} {_number(bound, digits)})" if side else _number(value, digits)
 
 
 def _interval(low: float, high: float, digits: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from scumble.query.estimates import Estimate, Estimates
+from scumble.query.estimates import WHOLE, Estimate, Estimates, outside
 
 Numbers = npt.NDArray[np.float64]
 Ends = tuple[Numbers, Numbers]
@@ -34,7 +34,11 @@ def _cut(e: Estimate, least: Numbers, most: Numbers, values: bool) -> Estimate:
     with np.errstate(invalid="ignore"):
         low = np.where(e.value > most, np.minimum(low, np.maximum(least, most - reach)), low)
         high = np.where(e.value < least, np.maximum(high, np.minimum(most, least + reach)), high)
-    return replace(e, value=np.clip(e.value, least, most) if values else e.value, low=low, high=high)
+    within = np.clip(e.value, least, most)
+    near = np.abs(e.value - within) <= WHOLE * (
+        1 + np.abs(within)
+    )  # what the arithmetic leaves is nothing that coins did
+    return replace(e, value=np.where(near | values, within, e.value), low=low, high=high)
 
 
 def ends_of(answer: Estimates, limits: Limits, *, exactly: bool = True) -> Estimates:
@@ -53,8 +57,7 @@ def ends_of(answer: Estimates, limits: Limits, *, exactly: bool = True) -> Estim
 
 def beyond(lines: Estimates) -> list[str]:
     """What to know of lines whose estimates are impossible: the bound stands beside them."""
-    outside = [(e.value < e.low) | (e.value > e.high) for e in lines.estimates]
-    count = int(np.any(outside, axis=0).sum()) if outside else 0
+    count = int(np.any([outside(e) for e in lines.estimates], axis=0).sum()) if lines.estimates else 0
     if not count:
         return []
     where = f"in {count} of {len(lines)} rows" if len(lines) > 1 else "here"

@@ -53,7 +53,7 @@ def quantile(total: Total, totals: Totals, parts: Sequence[Stratum], z: float) -
             blocks.append([np.sum([m[i] for m in moments], axis=0) for i in range(3)])
         score, variance = (np.concatenate([block[i] for block in blocks], axis=1) for i in (1, 2))
         value, low, high = _crossings(blocks[0][0], score, variance, points, q, z, interpolated(function))
-        se = np.where(high > low, (high - low) / (2 * z), 0.0)
+        se = np.where(np.isnan(value), np.nan, np.where(high > low, (high - low) / (2 * z), 0.0))
         estimates.append(Estimate(total.aggregate.name, value, se, low, high, "unbiased"))
     return by_key(estimates)
 

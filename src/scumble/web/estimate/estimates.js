@@ -19,7 +19,7 @@ export function numberText(value, digits) {
   if (!Number.isFinite(value)) return "-";
   const rounded = roundedText(Math.abs(value), digits);
   const [whole, fraction] = rounded.split(".");
-  const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+  const sign = value < 0 && /[1-9]/.test(rounded) ? "-" : "";
   return sign + whole.replace(/\B(?=(\d{3})+$)/g, ",") + (fraction ? `.${fraction}` : "");
 }
 
