@@ -217,6 +217,8 @@ class Estimated:
         hit, miss = self._grouped_spread()
         for members, (f,) in part.classes(self.chosen):
             truth = np.broadcast_to(f, part.true_cells)
+            if len(part.listed) == 1 and np.ptp(truth) == 0:
+                continue  # one column decides
             mean_square = part.expectation(part.weights(truth) ** 2)
             if part.ahead:
                 behind = tuple(range(hit.ndim, hit.ndim + mean_square.ndim))
