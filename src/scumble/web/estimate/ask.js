@@ -2,6 +2,7 @@
 
 import { many } from "./arrays.js";
 import { joint } from "./joint.js";
+import { beyond, cut, endsOf } from "./possible.js";
 import { hull, rewritten } from "./rewrites.js";
 import { answerRows, taken } from "./rows.js";
 import { answerTuples } from "./tuples.js";
@@ -37,20 +38,28 @@ function shownLines(question, asked, forms) {
   const [own, ...variants] = forms.map((one) => asked.undo(one.estimates)[0]);
   const keys = forms.map(lineKeys);
   const places = others.map((_, k) => keys[0].map((key) => keys[k + 1].indexOf(key)));
-  const whole = hull(own, variants, places);
+  const [limits, ...loose] = forms.map((one) => asked.undo(bare(one))[0]);
+  const whole = cut(hull(own, variants, places), hull(limits, loose, places));
   const shown = ordered(form.estimates[0].value, question);
+  const estimate = taken(whole, shown);
   return {
     groups: form.groups.map(({ name, codes, labels }) => ({
       name,
       codes: shown.map((line) => codes[line]),
       ...(labels && { labels: shown.map((line) => labels[line]) }),
     })),
-    estimate: taken(whole, shown),
+    estimate,
     shown,
     count: whole.value.length,
     partial: form.partial ?? false,
-    notes: [...asked.notes, ...form.notes(shown)],
+    notes: [...asked.notes, ...form.notes(shown), ...beyond(estimate)],
   };
+}
+
+/** The aggregates of a form with what they can be in the place of their intervals. */
+function bare(form) {
+  const limits = form.limits();
+  return form.estimates.map((estimate) => endsOf(estimate, limits));
 }
 
 /** What tells the lines of an answer apart. */

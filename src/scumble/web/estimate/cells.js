@@ -14,7 +14,7 @@ export class Cells {
   /**
    * question   what was asked
    * groups     how many public groups there are
-   * lines      { row, cell, stratum, sampled, sums }: arrays that belong together
+   * lines      { row, cell, stratum, sampled, sums }: arrays that belong together; ranges: the least and the most of numbers, by public group
    */
   constructor(question, groups, lines) {
     Object.assign(this, { question, groups, ...lines, chosen: null });

@@ -34,6 +34,21 @@ function roundedText(value, digits) {
   return Number(below.at(-1)) % 2 === 0 ? below : text;
 }
 
+/** On which side of its interval each estimate lies, as far as printed digits tell: "at least" below it, "at most" above. */
+export function outside(estimate) {
+  const digits = digitsOf(estimate);
+  const { value, low, high } = estimate;
+  const differ = (x, end) => numberText(x, digits) !== numberText(end, digits);
+  return Array.from(value, (x, i) => (x < low[i] && differ(x, low[i]) ? "at least" : x > high[i] && differ(x, high[i]) ? "at most" : ""));
+}
+
+/** Estimates, and the bound where one lies beyond what is possible: -12 (at least 0). */
+function besideBounds(estimate, digits) {
+  const { value, low, high } = estimate;
+  const bound = (side, i) => (side ? ` (${side} ${numberText(side === "at least" ? low[i] : high[i], digits)})` : "");
+  return outside(estimate).map((side, i) => numberText(value[i], digits) + bound(side, i));
+}
+
 /** Both ends of an interval, or the one that is known. */
 export function intervalText(low, high, digits) {
   if (Number.isFinite(low) && Number.isFinite(high)) return `[${numberText(low, digits)}, ${numberText(high, digits)}]`;
@@ -44,10 +59,10 @@ export function intervalText(low, high, digits) {
 
 /** An estimate as columns of texts, each with its heading. */
 export function texts(estimate, level) {
-  const { name, value, se, low, high, method, bound, least } = estimate;
+  const { name, se, low, high, method, bound, least } = estimate;
   const digits = digitsOf(estimate);
   const ends = Array.from(low, (end, i) => intervalText(end, high[i], digits));
-  const columns = [{ heading: name, cells: Array.from(value, (x) => numberText(x, digits)) }];
+  const columns = [{ heading: name, cells: besideBounds(estimate, digits) }];
   if (method === "exact") return columns;
   if (method === "steps" || method === "published") return [...columns, { heading: "surely within", cells: ends }];
   columns.push({ heading: "± se", cells: Array.from(se, (x) => numberText(x, digits)) });

@@ -3,7 +3,7 @@
  *
  * - Sums and counts: {T : (S - T)^2 <= z^2 V(T)}, V(T) = V + g (T - S).
  * - Where few coins decide, the law of what is published, or of the estimate, inverted.
- * - Averages: Fieller's, unbounded where the group may be empty.
+ * - Averages: Fieller's, unbounded where the group may be empty, until they are cut to what is possible (possible.js).
  */
 
 import { zip } from "./arrays.js";

@@ -73,7 +73,7 @@ function answered(asked, published, table, level) {
     level,
     notes: () => [],
     at: (other) => answered(asked, published, table, other),
-    limits: () => new Map(),
+    limits: () => new Map([[estimate.name, { least: value.map(() => 0), most: value.map((_, i) => rows[asShown[i]]) }]]),
   };
 }
 

@@ -61,10 +61,7 @@ function answered(question, scan, level) {
     groups: groupColumns(question, scan, lines),
     estimates: kept,
     level,
-    notes: (shown) => [
-      ...notesOf(question, whole, shown.map((line) => lines[line]), kept.map((e) => taken(e, shown))),
-      ...unbounded(kept.map((e) => taken(e, shown))),
-    ],
+    notes: (shown) => notesOf(question, whole, shown.map((line) => lines[line]), kept.map((e) => taken(e, shown))),
     at: (other) => answered(question, scan, other),
     limits: () => limitsOf(question, whole, lines),
   };
@@ -151,9 +148,4 @@ function notesOf(question, whole, places, estimates) {
   const where = places.length > 1 ? `in ${few} of ${places.length} rows` : "here";
   const most = carried ? " or carry most of a sum" : "";
   return [`fewer than ${FEW} published rows match${most} ${where}; read the interval as a rough one`];
-}
-
-function unbounded(estimates) {
-  const some = estimates.some(({ low }) => low.some((end) => Math.abs(end) === Infinity));
-  return some ? ["an average is unbounded where its group may be empty: the release cannot tell its size from 0"] : [];
 }

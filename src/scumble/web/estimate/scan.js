@@ -36,9 +36,10 @@ export function scanned(question, table) {
   if (flagged) lines.add(table.above(published.weight ?? published.copies, 1), 2);
   const found = lines.distinct(chosen);
   const sums = summed(question, table, found, chosen);
+  const ranges = ranged(question, table, groups, chosen);
   return {
     groups,
-    cells: new Cells(question, groups.count, split(found, { seen, states, dealt, strata, flagged, sums })),
+    cells: new Cells(question, groups.count, { ...split(found, { seen, states, dealt, strata, flagged, sums }), ranges }),
   };
 }
 
@@ -159,6 +160,21 @@ function summed(question, table, { keys, count }, chosen) {
   });
   demandFinite(question, sums);
   return sums;
+}
+
+/** The least and the most of each public number in each public group. */
+function ranged(question, table, { keys, count }, chosen) {
+  return question.values.map((value) => {
+    const [low, high] = [new Float64Array(count).fill(Infinity), new Float64Array(count).fill(-Infinity)];
+    const { numbers, missing } = table.numbers(value.column);
+    for (let i = 0; i < table.rows; i++) {
+      if ((chosen !== null && !chosen[i]) || (missing && missing[i])) continue;
+      const [group, x] = [keys === null ? 0 : keys[i], numbers[i] + (value.shift ? value.shift(numbers[i]) : 0)];
+      low[group] = Math.min(low[group], x);
+      high[group] = Math.max(high[group], x);
+    }
+    return { low, high };
+  });
 }
 
 function raised(x, power) {

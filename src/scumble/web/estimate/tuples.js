@@ -29,6 +29,10 @@ export function answerTuples(asked, release, level) {
   const counting = release.counting(tables);
   const lines = counting.lines(asked);
   const values = asked.aggregates.map(({ kind, value }) => summable(kind, value, counting, lines, release));
+  const { total, transactions } = release.counted;
+  const every = total === null || transactions ? Infinity : total;
+  const bounds = { least: new Float64Array(lines.count), most: new Float64Array(lines.count).fill(every) };
+  const limits = () => new Map(asked.aggregates.flatMap(({ name, kind }) => (kind === "count" ? [[name, bounds]] : [])));
   const at = (level) => {
     const known = knownOf(release.counted, counting, level);
     const estimates = asked.aggregates.map((aggregate, i) => estimated(aggregate, values[i].sums, values[i].span(asked.filters), known));
@@ -36,7 +40,7 @@ export function answerTuples(asked, release, level) {
       ...notesOf(release.counted, tables, counting),
       ...boundless(asked, values, known, release),
     ];
-    return { groups: lines.groups, estimates, level, notes: () => notes, at, limits: () => new Map(), partial: !known.every };
+    return { groups: lines.groups, estimates, level, notes: () => notes, at, limits, partial: !known.every };
   };
   return at(level);
 }
