@@ -107,7 +107,7 @@ MORE = {"swapped", "partitioned", "sps", "noisy_counts"}
 """Mechanisms of which `scumble query` has a law of few rows, or a variance, that the page has not."""
 SLACK = 2.0
 """How far an interval of `scumble query` reaches beyond that of a page at most, in standard errors."""
-LARGER = 1.05
+LARGER = 1.1
 """How large a standard error of `scumble query` is beside that of a page at most."""
 
 
@@ -126,7 +126,8 @@ def differences(release: scumble.Release, question: Question, shown: dict[str, A
     rounded = any(column.rounded is not None for column in columns)
     coarse = any(column.coarsened is not None for column in columns)
     ranked = question["top"] is not None
-    loose = rounded or coarse or ranked or release.manifest.mechanism in MORE
+    summed = question["measure"] == "sum"  # of perturbed numbers, whose variance follows them in another way
+    loose = rounded or coarse or ranked or summed or release.manifest.mechanism in MORE
     grid, count = answer.grid(10**9), len(question["by"])
     named = answer.groups.to_pylist() if answer.groups.num_columns else [{}] * len(answer)
     lines = [tuple(alike(label(line[name])) for name in question["by"]) for line in named]
@@ -139,7 +140,9 @@ def differences(release: scumble.Release, question: Question, shown: dict[str, A
     found = [
         f"{key}: {texts.get(key)} and {told.get(key)}"
         for key in {**texts, **told}
-        if key not in texts or key not in told or not (_agree_more if loose else _agree)(texts[key], told[key], rounded)
+        if key not in texts
+        or key not in told
+        or not (_agree_more if loose else _agree)(texts[key], told[key], rounded or coarse)
     ]
     return found + (["another order"] if lines != keys and not found else [])
 
@@ -150,8 +153,10 @@ def _agree(query: Sequence[str], page: Sequence[str], rounded: bool) -> bool:
 
 
 def _agree_more(query: Sequence[str], page: Sequence[str], rounded: bool) -> bool:
-    """Whether they say the same of it as far as the page knows it."""
-    if query[0] != page[0]:
+    """Whether they say the same of it as far as the page knows it; digits follow errors, and may be more of the one."""
+    digit = max(10.0 ** -_decimals(texts[0]) for texts in (query, page))
+    values = [_numbers(texts[0]) for texts in (query, page)]
+    if len(values[0]) != len(values[1]) or any(abs(a - b) > digit * 0.51 for a, b in zip(*values, strict=True)):
         return False
     if len(query) == 1 or len(page) < 3:  # exact
         return len(page) < 3 or _numbers(page[1]) == [0.0]
