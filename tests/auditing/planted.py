@@ -1,4 +1,4 @@
-"""Weaknesses that were planted into publishing, one a function: what an audit must find. `python -m benchmarks.power` measures at how many rows it does.
+"""Weaknesses that were planted into publishing, one a function: what an audit must find.
 
 Most are bugs that are put into the publishing code while a release is made, so that files, hashes and manifest are as if nothing had happened.
 """
