@@ -67,7 +67,9 @@ def reword(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(words, name, told)
     monkeypatch.setattr(promises, "OWN", "dolor")
     for module in map(import_module, REGISTRY.values()):
-        said = Words("sit", tuple("amet" for _ in module.MECHANISM.words.techniques), "et", "eius", "modi")
+        said = Words(
+            "sit", tuple(f"amet {i}" for i, _ in enumerate(module.MECHANISM.words.techniques)), "et", "eius", "modi"
+        )
         monkeypatch.setattr(module, "MECHANISM", replace(module.MECHANISM, words=said))
 
 
