@@ -1,5 +1,6 @@
 """Every engine gives the same answers, of every form; what one declares unsupported is marked."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -271,7 +272,10 @@ DOMAIN_FIRST = {"rows", "joint", "boxes", "sets", "tuple_set"}
 def test_a_question_is_parsed_once_and_one_statement_is_written(
     name: str, question: str, folders: dict[str, Path], trace: dict[str, list[str]]
 ) -> None:
-    """Before it at most one over the values of domains; of tuples, one for the ends of what is summed, and one for constants in it."""
+    """Before it at most one over the values of domains; of tuples, one for the ends of what is summed, and one for constants in it.
+
+    What is asked of a column in steps is asked three times: as published, as it surely holds, and as it may.
+    """
     release = scumble.open(folders[name])
     release.query(sql(question))  # tuples are counted, buckets numbered and boxes laid out once, for all questions
     for seen in trace.values():
@@ -279,4 +283,5 @@ def test_a_question_is_parsed_once_and_one_statement_is_written(
     release.query(sql(question))
     assert trace["parsed"] == [sql(question)]
     before = 2 if "SUM(CASE" in question else int(name in DOMAIN_FIRST or "SUM" in question)
-    assert len(trace["written"]) <= 1 + before, trace["written"]
+    times = 3 if name == "rows" and re.search("age [<>]", question) else 1
+    assert len(trace["written"]) <= times + before, trace["written"]

@@ -259,7 +259,7 @@ def test_rows_of_several_owners_are_counted_together(
         "SELECT COUNT(*) AS n FROM release WHERE disease = 'flu' AND visits > 3 AND age > 30",
         "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'flu' AND visits > 3 GROUP BY sex",
         "SELECT COUNT(*) AS n FROM release WHERE disease = 'flu' AND (visits > 3 OR age > 30)",
-        "SELECT SUM(visits) AS n FROM release WHERE disease = 'flu'",
+        "SELECT SUM(cost) AS n FROM release WHERE disease = 'flu'",
         "SELECT COUNT(cost) AS n FROM release WHERE disease = 'flu' AND visits > 3",
         "SELECT COUNT(*) AS n FROM release",
     ],

@@ -133,6 +133,8 @@ class Settling:
         return list(dict.fromkeys(column.name for column in e.find_all(exp.Column) if column.name in self.unknown))
 
     def _tree(self, e: exp.Expression, may: bool) -> exp.Expression:
+        if not self._columns(e):  # as it is, letter by letter: a question that is not changed is not asked again
+            return e.copy()
         if isinstance(e, exp.Paren):
             return exp.paren(self._tree(e.this, may))
         if isinstance(e, exp.And | exp.Or):
@@ -147,7 +149,7 @@ class Settling:
 
     def _leaf(self, e: exp.Expression, may: bool) -> exp.Expression:
         names = self._columns(e)
-        if not names or (isinstance(e, exp.Is) and isinstance(e.expression, exp.Null)):
+        if isinstance(e, exp.Is) and isinstance(e.expression, exp.Null):
             return e.copy()
         if isinstance(e, exp.Between):
             low = exp.GTE(this=e.this.copy(), expression=e.args["low"].copy())
