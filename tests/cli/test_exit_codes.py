@@ -140,7 +140,7 @@ def test_whatever_fails_while_publishing_is_one_line_and_leaves_nothing(
     def fail(*_: object, **__: object) -> None:
         raise made()
 
-    monkeypatch.setattr("scumble.publishing.publish.readme", fail)
+    monkeypatch.setattr("scumble.publishing.sealing.readme", fail)
     monkeypatch.setattr(sys, "argv", ["scumble", *PUBLISH])
     assert _code() == 2
     said = capsys.readouterr().err

@@ -67,7 +67,7 @@ def test_no_mechanism_leaves_anything_behind(
         seen.append([path.name for folder in tmp_path.glob(".r.*") for path in folder.rglob("*")])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scumble.publishing.publish.readme", reached)
+    monkeypatch.setattr("scumble.publishing.sealing.readme", reached)
     with pytest.raises(KeyboardInterrupt):
         publish_openly(**how, overwrite=True)
     assert any(name.endswith(".parquet") for name in seen[0])

@@ -459,7 +459,7 @@ def test_a_crash_in_mid_publication_leaves_nothing(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scumble.publishing.publish.readme", interrupt)
+    monkeypatch.setattr("scumble.publishing.sealing.readme", interrupt)
     with pytest.raises(KeyboardInterrupt):
         publish_simply(out=tmp_path / "r")
     assert list(tmp_path.iterdir()) == []
