@@ -33,7 +33,8 @@ def rules_of(spec: Spec, domains: Mapping[str, Domain]) -> dict[str, Rule]:
     chosen = find_mechanism(spec.mechanism)
     if not chosen.traits.every_output:
         return {}
-    parts = [str(spec.settings[part]) for part in chosen.column_settings if spec.settings.get(part) is not None]
+    named = [str(spec.settings[part]) for part in chosen.column_settings if spec.settings.get(part) is not None]
+    parts = [name for name in named if name in spec.columns]  # its plan refuses others
     rules = {
         name: partial(_admits, spec.columns[name].coarsen, domains.get(name), name in parts) for name in spec.columns
     }
