@@ -147,7 +147,9 @@ def test_a_small_count_has_the_interval_of_its_law(people: pa.Table) -> None:
         assert line["n_high"] == pytest.approx(max(high, line["n"], least))
     (alone,) = few.query("SELECT COUNT(*) AS n FROM release WHERE town = 'town 05'")
     (line,) = (x for x in few.query("SELECT town, COUNT(*) AS n FROM release GROUP BY town") if x["town"] == "town 05")
-    assert [alone[k] for k in ("n", "n_low", "n_high")] == pytest.approx([line[k] for k in ("n", "n_low", "n_high")])
+    assert alone["n"] == pytest.approx(line["n"])
+    ends = [[each[k] for k in ("n_low", "n_high")] for each in (alone, line)]
+    assert ends[0] == pytest.approx(ends[1], abs=1), "laws of whole numbers, one a line and one of all lines together"
 
 
 @pytest.mark.slow
