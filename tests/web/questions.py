@@ -125,8 +125,8 @@ def differences(release: scumble.Release, question: Question, shown: dict[str, A
     columns = release.manifest.columns
     rounded = any(column.rounded is not None for column in columns)
     coarse = any(column.coarsened is not None for column in columns)
-    ranked = question["top"] is not None
-    summed = question["measure"] == "sum"  # of perturbed numbers, whose variance follows them in another way
+    ranked = question.get("top") is not None
+    summed = question.get("measure") == "sum"  # of perturbed numbers, whose variance follows them in another way
     loose = rounded or coarse or ranked or summed or release.manifest.mechanism in MORE
     grid, count = answer.grid(10**9), len(question["by"])
     named = answer.groups.to_pylist() if answer.groups.num_columns else [{}] * len(answer)
