@@ -109,7 +109,8 @@ def test_two_grouped_perturbed_columns_cover(table: pa.Table, release: scumble.R
         )
         part = answer.filter(same)
         low, high = (part.column(name).to_numpy() for name in ("n_low", "n_high"))
-        assert 0.93 <= np.mean((low <= row["n"]) & (row["n"] <= high)) <= 0.975
+        most = 0.99 if np.mean(low == 0) > 0.05 else 0.975  # where 0 ends an interval, only the other tail misses
+        assert 0.93 <= np.mean((low <= row["n"]) & (row["n"] <= high)) <= most
 
 
 def test_multiplying_the_weights_of_one_column_would_be_caught(table: pa.Table, release: scumble.Release) -> None:
