@@ -77,7 +77,8 @@ def test_groups_of_the_perturbed_column_cover(table: pa.Table, release: scumble.
     )
     for disease, part in answer.groupby("disease"):
         true = truth[disease]
-        assert 0.93 <= np.mean((part.n_low <= true) & (true <= part.n_high)) <= 0.97
+        most = 0.99 if np.mean(part.n_low == 0) > 0.05 else 0.97  # where 0 ends an interval, only the other tail misses
+        assert 0.93 <= np.mean((part.n_low <= true) & (true <= part.n_high)) <= most
 
 
 def test_repeated_publications_of_one_small_table_cover(table: pa.Table) -> None:
