@@ -226,9 +226,9 @@ def test_an_attack_on_the_form_of_a_release_stands_in_the_summary(tmp_path: Path
     )
     (tmp_path / "a.release" / "notes.csv").write_text("name,disease\nAnna,flu\n")
     broken = [finding.attack for finding in audit(release) if not finding.passed]
-    assert broken == ["metadata"]
+    assert broken == ["metadata", "bytes"]
     found = plain(report(release, tmp_path / "r.html").read_text())
-    assert re.search(r"Integrity broken .*?1 attack found what the release should not have: metadata\.", found)
+    assert re.search(r"Integrity broken .*?2 attacks found what the release should not have: metadata, bytes\.", found)
 
 
 @pytest.mark.parametrize("kind", ["k_dgs", "noisy_counts"])

@@ -103,7 +103,27 @@ def counted_tables(case: Case) -> Iterator[TupleCounts]:
     for (name, attributes), published in zip(parts, case.publication.tables, strict=True):
         own = Excerpt([column for column in excerpt.names if column in attributes], excerpt.bits)
         wanted = attributes if record.schema_ is None else names
-        yield _counted(case, name, attributes, published, recoded(case.excerpt(wanted, own), manifest), record)
+        raw = recoded(case.excerpt(wanted, own), manifest)
+        yield _counted(case, name, attributes, published, _with_a_place(case, raw, record), record)
+
+
+def _with_a_place(case: Case, raw: pa.Table, record: TuplesRecord) -> pa.Table:
+    """The people who were counted. Where a domain is not written down, a value that nothing was published of may have had no place: it tells nothing."""
+    if record.outside is None or case.publication.manifest is None:
+        return raw
+    shown = {name: table.column(name) for table in case.publication.tables for name in table.column_names}
+    held = np.ones(raw.num_rows, dtype=np.bool_)
+    for column in case.publication.manifest.columns:
+        if column.name not in raw.column_names or column.name not in shown:
+            continue
+        values, published = decoded(raw.column(column.name)), decoded(shown[column.name])
+        declared = record.declared_domains.get(column.name)
+        if declared is not None:
+            found = declared.domain(column.type).holds(values.combine_chunks())
+        else:
+            found = pc.is_in(values, value_set=pc.unique(published).cast(values.type))
+        held &= found.to_numpy(zero_copy_only=False)
+    return raw.filter(pa.array(held))
 
 
 def _counted(
