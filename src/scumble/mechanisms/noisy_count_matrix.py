@@ -183,13 +183,17 @@ class NoisyCountMatrix:
         """
         true = _demand_counts(counts)
         published = np.zeros_like(true)
-        candidates = np.flatnonzero(true >= self.k)
-        if len(candidates) == 0:
-            return published
-        table = self.table(int(true.max()))
-        kept = candidates[coins(stream, table, np.minimum(true[candidates], len(table) - 1))]
+        kept = self.kept(stream, true)
         published[kept] = self.counts.draw(stream, true[kept])
         return published
+
+    def kept(self, stream: Stream, true: Counts) -> Counts:
+        """The places of the tuples that are not suppressed: the first coins of a drawing."""
+        candidates = np.flatnonzero(true >= self.k)
+        if len(candidates) == 0:
+            return candidates
+        table = self.table(int(true.max()))
+        return candidates[coins(stream, table, np.minimum(true[candidates], len(table) - 1))]
 
     def published_from(self, chance: float) -> int:
         """The smallest count that is published with at least that probability.
