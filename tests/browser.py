@@ -1,4 +1,4 @@
-"""Pages in a real browser: one Chromium for all tests of a process, with no network but the pages themselves.
+"""Pages in a real browser: one Chromium for all tests of a module, with no network but the pages themselves.
 
 Debian's package `chromium` is used, and `make browser-tools` installs it together with axe-core. Where either is missing a test is skipped and says so; where
 SCUMBLE_BROWSER is "required", as in CI, it fails.
@@ -38,9 +38,9 @@ def demand(there: bool, what: str) -> None:
         pytest.skip(f"{what} is missing; make browser-tools installs it")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """The browser."""
+    """The browser. It goes with the module: while it is open, a loop runs in this thread, and no other one can be started."""
     demand(CHROMIUM.exists(), "Debian's chromium")
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
