@@ -290,7 +290,10 @@ def test_a_table_that_changes_between_the_passes_is_refused(tmp_path: Path) -> N
         ({"settings": {"together": [VALUES]}}, "holds every value that occurs"),
         ({"settings": {"delta": 2}}, "delta is the probability"),
         ({"settings": {"thetas": 2}}, "'thetas' is not a known setting"),
-        ({"key": b"k" * 32, "id": "sex"}, "coins by key are for uniform and design and shaped and fine_grain"),
+        (
+            {"key": b"k" * 32, "id": "sex"},
+            "coins by key are for uniform and design and mixture and shaped and fine_grain",
+        ),
     ],
 )
 def test_bad_input_is_refused_by_name(changes: dict[str, Any], message: str) -> None:
