@@ -32,7 +32,7 @@ def test_what_is_needed_is_enough_for_the_sentence(kind: str) -> None:
 
 @pytest.mark.parametrize("code", parameters.CLAUSES)
 def test_what_is_needed_is_enough_for_the_clause(code: str) -> None:
-    kinds = {"column": "a", "ladder": [0.5], "rows": 2, "total": 9, "parts": 2, "l": 2, "epsilon": 0.5}
+    kinds = {"column": "a", "ladder": [0.5], "rows": 2, "total": 9, "parts": 2, "l": 2, "epsilon": 0.5, "of": "rows"}
     given = {name: kinds[name] for name in parameters.CLAUSES[code].needed}
     assert Clause.model_validate({"code": code, "parameters": given}).sentence
 
