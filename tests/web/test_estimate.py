@@ -11,7 +11,7 @@ from zlib import crc32
 
 import pytest
 from browser import demand
-from web.questions import Asker, differences
+from web.page_questions import Asker, differences
 from web.releases import RELEASES, released
 
 import scumble

@@ -12,7 +12,7 @@ from zlib import crc32
 import pyarrow as pa
 import pytest
 from every_mechanism import published
-from web.questions import Asker, Question, differences
+from web.page_questions import Asker, Question, differences
 from web.releases import RELEASES, released
 
 from scumble.web.bundle import script

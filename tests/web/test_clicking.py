@@ -13,7 +13,7 @@ import pytest
 from browser import opened_tab, screenshot, violations
 from naming import publish_openly
 from tables import DISEASES
-from web.questions import Asker, Question, differences
+from web.page_questions import Asker, Question, differences
 from web.releases import RELEASES, patients, released
 
 import scumble
