@@ -48,6 +48,7 @@ def releases(folder: Path) -> dict[str, Path]:
             "sex": draw.choice(["F", "M"], rows),
             "disease": draw.choice(DISEASES, rows, p=[0.3, 0.25, 0.2, 0.15, 0.1]),
             "smoker": draw.random(rows) < 0.3,
+            "visits": draw.integers(0, 11, rows),
         }
     )
     with warnings.catch_warnings():
