@@ -247,6 +247,11 @@ def test_randomness_comes_through_one_door() -> None:
     assert ("core/entropy.py", "urandom") in drawing
 
 
+def test_no_property_is_kept_behind_a_lock() -> None:
+    """Before Python 3.12 `cached_property` closes one lock for all objects of a class, and the child of a fork may find it closed."""
+    assert not [path for path in FILES if "cached_property" in path.read_text()]
+
+
 def test_privacy_names_no_module_above_it_and_imports_its_own_at_the_top() -> None:
     """Also not by a name in a text that is loaded later; its public names alone are loaded when they are asked for."""
     for path in (SOURCE / "privacy").rglob("*.py"):

@@ -6,12 +6,12 @@ adds (query/sampled.py), and what is different where coins draw from the column 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from scumble.core.channel import replacement_of
 from scumble.core.channel_base import Vector
+from scumble.core.once import once
 from scumble.query import own, states
 from scumble.query.factors import CUBE
 from scumble.query.few import Draws
@@ -36,12 +36,12 @@ class Estimated:
     table: Tensor
     key: int = 0
 
-    @cached_property
+    @once
     def chosen(self) -> Tensor:
         """The table where the WHERE holds and the key is this one."""
         return self.totals.of_key(self.table, self.key)
 
-    @cached_property
+    @once
     def needed(self) -> frozenset[int]:
         """The other columns and public conditions that the table depends on, by their places; with those that were perturbed as one with them."""
         ahead = self.part.ahead
@@ -106,7 +106,7 @@ class Estimated:
         assert self.part.cells.sampled is not None
         return self.share * self.part.over(self.orders[1] * self.part.cells.sampled)
 
-    @cached_property
+    @once
     def share(self) -> Tensor:
         """How much of a sum of squares over sampled rows sampling adds, for each line."""
         part, sampled = self.part, self.part.cells.sampled
@@ -146,7 +146,7 @@ class Estimated:
         p, r = known
         return np.asarray((1 - p - 2 * (1 - p) * r) / p).reshape(self.part.cells.lines)
 
-    @cached_property
+    @once
     def single(self) -> Block | None:
         """The only block that tells rows apart, where each row counts 1 and values are alike against all others; else nothing."""
         blocks = [*self.part.listed, *self._blocks]

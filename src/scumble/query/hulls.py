@@ -10,12 +10,12 @@ What is made of aggregates surely lies within what their ends make of it. Of any
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from scumble.core.once import once
 from scumble.query.aggregates.count import COUNT
 from scumble.query.estimates import BOUNDS, STEPS, Estimate, Estimates
 from scumble.query.middle import monotone
@@ -55,12 +55,12 @@ class Hull:
     unknown: Collection[str] = ()
     """The columns whose values are not known."""
 
-    @cached_property
+    @once
     def places(self) -> list[Lines]:
         """Where each line is in the others; -1 where it is not."""
         return [_places(self.own, other) for other in self.others]
 
-    @cached_property
+    @once
     def aggregates(self) -> Estimates:
         """Those with intervals that hold all, line by line; a line that another has not is 0 there."""
         kept = [self._aggregate(i, e) for i, e in zip(self._outputs, self.own.estimates, strict=False)]

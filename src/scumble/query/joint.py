@@ -8,13 +8,13 @@ others of the same column, the distribution of those is itself an estimate (quer
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from scumble.core.channel_base import BaseChannel
+from scumble.core.once import once
 from scumble.query import own
 from scumble.query.cells import Cells
 from scumble.query.joined import alike, together
@@ -131,7 +131,7 @@ class Weighed:
     tables: Sequence[Mapping[Factor, Tensor]]
     """By sum and public factor, over the cells of the other columns; keys along the last dimension."""
 
-    @cached_property
+    @once
     def weights(self) -> list[dict[Factor, Tensor]]:
         """The weights of published cells, by sum and by what the statement sums."""
         return [self._of(table) for table in self.tables]

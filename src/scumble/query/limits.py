@@ -10,11 +10,11 @@ An average is such a quotient, of a value by its presence, and so is a share. Pu
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from scumble.core.once import once
 from scumble.query.cells import Cells
 from scumble.query.model import Window
 from scumble.query.possible import Ends, Limits, among, positive_part
@@ -74,7 +74,7 @@ class Bounds:
             terms = added(terms, {factor: table * count for factor, table in own.items()})
         return terms
 
-    @cached_property
+    @once
     def _rows(self) -> Tensor:
         """Rows by public group and truth values of public conditions."""
         return self.cells.by_condition(self.cells.numbers("n"))
@@ -92,12 +92,12 @@ class Bounds:
         first = (1,) * ahead if alike else self.cells.lines
         return np.broadcast_to(table, (*first, *rest)).reshape(1 if alike else self.cells.width, -1)
 
-    @cached_property
+    @once
     def _chosen(self) -> Flags:
         """The combinations of cells that belong to a line."""
         return np.asarray((self._flat(self.totals.truth) > 0) & (self.totals.lines[0].reshape(-1) >= 0))
 
-    @cached_property
+    @once
     def _keys(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Combinations of cells in the order of their keys, and of the truth values of public conditions; and where each begins."""
         keys, atoms = np.maximum(self.totals.lines[0].reshape(-1), 0), self._shape[1]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from scumble.core.once import once
 from scumble.query.derive import Made, derive, limits_of, made_of, without_hidden
 from scumble.query.deviations import stretched
 from scumble.query.estimates import Estimate, Estimates
@@ -33,12 +33,12 @@ class Told:
     asked: Rewritten
     form: Answer
 
-    @cached_property
+    @once
     def leaves(self) -> Estimates:
         """The aggregates, and the counts that averages are stretched by."""
         return self.asked.undo(self.form.estimates)
 
-    @cached_property
+    @once
     def made(self) -> Made:
         """The aggregates, and what is known of them together."""
         form = self.form if self.query.derived is not None else replace(self.form, covariance=None)
@@ -49,14 +49,14 @@ class Told:
         ends = self.asked.undo(ends_of(self.form.estimates, self.form.limits(), exactly=exactly))
         return {e.name: (e.low, e.high) for e in ends.estimates}
 
-    @cached_property
+    @once
     def columns(self) -> Estimates:
         """The columns of the answer."""
         if self.query.derived is None:
             return self.made.leaves
         return stretched(derive(self.query, self.made), self.query, self.asked.reaches, self.made.leaves)
 
-    @cached_property
+    @once
     def possible(self) -> Limits:
         """What they can be."""
         limits = self.limits(exactly=True)
@@ -84,7 +84,7 @@ class Branch:
     def __len__(self) -> int:
         return len(self._own.columns)
 
-    @cached_property
+    @once
     def _told(self) -> list[Told]:
         return [Told(self.query, self.asked, form) for form in self.forms]
 
@@ -92,14 +92,14 @@ class Branch:
     def _own(self) -> Told:
         return self._told[0]
 
-    @cached_property
+    @once
     def _hull(self) -> Hull:
         own, *others = self._told
         first = Hull(self.query, own.leaves, [other.leaves for other in others], {}, self.asked.unknown)
         limits = zip((other.limits(exactly=False) for other in others), first.places, strict=True)
         return replace(first, limits=hull_of_limits(own.limits(exactly=False), list(limits)))
 
-    @cached_property
+    @once
     def columns(self) -> Estimates:
         """The columns of the answer, for every line, also those that it is only ordered by; nothing is cut."""
         own, *others = self._told

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import prod
 from statistics import NormalDist
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.core.once import once
 from scumble.query.aggregates.aggregation import LINEAR
 from scumble.query.cells import Cells, beyond
 from scumble.query.estimates import Estimate, Estimates
@@ -59,12 +59,12 @@ class Scanned:
                 if not np.isfinite(self.cells.numbers(name)).all():
                     raise beyond(total.aggregate.name)
 
-    @cached_property
+    @once
     def parts(self) -> list[Stratum]:
         """The rows of each stratum."""
         return strata(self.totals, self.cells)
 
-    @cached_property
+    @once
     def lines(self) -> Lines:
         """The lines that the WHERE leaves possible, of all combinations of public groups, grouped values and keys."""
         groups = len(self.cells.groups)
@@ -141,7 +141,7 @@ class Scanned:
         pairs = np.array([[_product(one, other, found.covariance) for other in rows] for one in rows])
         return pairs.reshape(*pairs.shape[:2], prod(pairs.shape[2:]))[..., self.lines]
 
-    @cached_property
+    @once
     def groups(self) -> pa.Table:
         """The columns that lines are told apart by."""
         question, keys = self.totals.question, self.totals.lines[1]

@@ -16,7 +16,6 @@ and the last two are O(m) by the structure of the channel. A block is one column
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -25,6 +24,7 @@ import pyarrow as pa
 
 from scumble.core.channel import Channel, IndistinguishableValues, replacement_of
 from scumble.core.channel_base import BaseChannel, Vector
+from scumble.core.once import once
 from scumble.query.cells import Cells
 from scumble.query.compile import Question
 from scumble.query.normalize import Perturbed
@@ -84,7 +84,7 @@ class Stratum:
         """Of the grouped ones."""
         self._tables: dict[tuple[str, int, bool], Tensor] = {}
 
-    @cached_property
+    @once
     def true_cells(self) -> tuple[int, ...]:
         """The shape of the true cells of the other columns and of public conditions; that of the published ones is another where codes are published."""
         return (*(axis.count for axis in self.question.others), *(3,) * len(self.question.conditions.public_atoms))

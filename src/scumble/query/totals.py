@@ -12,7 +12,6 @@ and f_t is 0 where they have other values.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from sqlglot import exp
 
 from scumble.core.domain import Domain
 from scumble.core.errors import QueryError
+from scumble.core.once import once
 from scumble.engines.engine import TABLE, Engine
 from scumble.engines.expressions import select
 from scumble.query.compile import Published, Question, told_apart
@@ -73,7 +73,7 @@ class Totals:
         """How many columns are grouped by as they are."""
         return len(self.question.grouped)
 
-    @cached_property
+    @once
     def lines(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """The key that each combination of cells of the other columns has, by number, and what the keys are: a line for each group."""
         shape = [axis.count for axis in self.question.others] + [3] * len(self.grid.publics)
@@ -99,7 +99,7 @@ class Totals:
         chosen = table * self.truth
         return chosen if self.width == 1 and not self.keys else chosen * (self.lines[0] == key)
 
-    @cached_property
+    @once
     def possible(self) -> npt.NDArray[np.bool_]:
         """The lines of a public group that the WHERE leaves possible: grouped values by keys."""
         sizes = tuple(axis.domain.size for axis in self.question.grouped)

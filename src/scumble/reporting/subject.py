@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sqlglot import exp
 from scumble.auditing import Finding, audit
 from scumble.core.domain import Domain
 from scumble.core.errors import InputError
+from scumble.core.once import once
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
 from scumble.mechanisms import find_mechanism
@@ -75,7 +75,7 @@ class Subject:
         """Whether rare rows were left out, so that the truth has rows that no interval is about."""
         return self.manifest.view.suppressed
 
-    @cached_property
+    @once
     def checks(self) -> list[Check]:
         """What the verifier found, this moment."""
         return verify(self.release)
@@ -90,7 +90,7 @@ class Subject:
         """Whether attacks were scored by the raw table."""
         return self._audited[1]
 
-    @cached_property
+    @once
     def _audited(self) -> tuple[list[Finding], bool]:
         """Findings by the raw table, and without it where it cannot be laid beside the published one."""
         if self.truth is not None:
@@ -102,22 +102,22 @@ class Subject:
             return [replace(f, attack=f"{part.title}: {f.attack}") for part in self.parts for f in audit(part)], False
         return audit(self.release), False
 
-    @cached_property
+    @once
     def alone(self) -> int | None:
         """Rows that are alone with the values of their public columns; None where no column is published row by row."""
         return self.release.unique_rows() if self.manifest.public else None
 
-    @cached_property
+    @once
     def truth(self) -> pa.Table | None:
         """The raw table with the columns and values of the release, before any coin; None where ranges were published instead."""
         return None if self.raw is None or self.manifest.view.ranges else true_table(self.raw, self.release)
 
-    @cached_property
+    @once
     def total(self) -> float:
         """How many rows the table has, by the release."""
         return float(self.ask([]).estimates[0].value[0])
 
-    @cached_property
+    @once
     def domains(self) -> dict[str, Domain]:
         """The domains that are declared."""
         kinds = {column.name: column.type for column in self.manifest.columns}

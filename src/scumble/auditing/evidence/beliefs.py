@@ -10,7 +10,6 @@ alone, from their published rows; by who knows the true values of all others, fr
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ from scumble.auditing.evidence.learner import Axis, LearntModel, axes_of, fit
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.core.entropy import Entropy
+from scumble.core.once import once
 
 LEVELS = (0.5, 0.8, 0.95)
 """AttackerBeliefs above which people are counted."""
@@ -80,22 +80,22 @@ class AttackerBeliefs:
         """How many values there are."""
         return len(self.prior)
 
-    @cached_property
+    @once
     def _cap(self) -> int:
         return max(500, CELLS // self.size)
 
-    @cached_property
+    @once
     def groups(self) -> Crowds:
         """People alike in their public values, as far as these are looked at."""
         case = self._case
         return case.groups if len(self._quasi) == len(case.publication.quasi) else case.groups_by(self._quasi)
 
-    @cached_property
+    @once
     def half(self) -> npt.NDArray[np.bool_]:
         """The half of each group, by lot."""
         return np.asarray(Entropy.seeded(0).stream("halves").integers(self.groups.count, 8) % 2 == 0)
 
-    @cached_property
+    @once
     def looked_at(self) -> Codes:
         """Groups that are looked at: all, or as many, by lot, as can be held."""
         there = np.flatnonzero(self.groups.rows > 0)
@@ -109,7 +109,7 @@ class AttackerBeliefs:
         models = self._models(self._case.publication.table, self.groups.published)
         return self._believed(*models, self.groups.published)
 
-    @cached_property
+    @once
     def _others(self) -> tuple[LearntModel, LearntModel]:
         return self._models(self._case.raw, self.groups.raw, self.truth)
 
@@ -182,7 +182,7 @@ class AttackerBeliefs:
             np.add.at(out, owner, after)
         return out
 
-    @cached_property
+    @once
     def people(self) -> Numbers:
         """How many people each group has: those of the raw table, or the rows that stand for them."""
         groups = self.groups

@@ -2,7 +2,6 @@
 
 from collections.abc import Container
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ from scumble.auditing.evidence.boxes import box_of
 from scumble.auditing.evidence.excerpt import Excerpt
 from scumble.auditing.evidence.publication import Codes, Narrow, Publication, batches_of, together, whole_table
 from scumble.core.errors import ParameterError
+from scumble.core.once import once
 from scumble.publishing.ledger import Ledger
 from scumble.sources.source import Source
 from scumble.truth import recoded
@@ -28,12 +28,12 @@ class Crowds:
     raw: Codes
     count: int
 
-    @cached_property
+    @once
     def rows(self) -> Codes:
         """How many published rows each group has."""
         return np.bincount(self.published, minlength=self.count)
 
-    @cached_property
+    @once
     def people(self) -> Codes:
         """How many people of the raw table each group has."""
         return np.bincount(self.raw, minlength=self.count)
@@ -65,7 +65,7 @@ class Case:
         """The raw table's columns that were published, in the form in which they were published, in the order of its rows; perturbed ones are in `truth`."""
         return self._read[0] if self.source is not None else None
 
-    @cached_property
+    @once
     def people(self) -> pa.Table:
         """The raw table's columns as they are, for what compares values and not codes."""
         assert self.source is not None
@@ -88,7 +88,7 @@ class Case:
             parts.append(part.select(names).take(pa.array(chosen.rows(shown))))
         return pa.concat_tables(parts, promote_options="permissive")
 
-    @cached_property
+    @once
     def control(self) -> pa.Table | None:
         """People who are not in the table, with the columns of `people`."""
         if self.beyond is None:
@@ -114,7 +114,7 @@ class Case:
         """The true values of a perturbed column as places in its domain, in the order of the raw table's rows."""
         return self._read[1][name].astype(np.int64)
 
-    @cached_property
+    @once
     def _read(self) -> tuple[pa.Table, dict[str, Narrow], Codes, int]:
         """One reading of the raw table: its public columns, the codes of perturbed ones, of which nothing else is ever whole in memory, the places of the rows, and how many there are."""
         assert self.source is not None
@@ -147,7 +147,7 @@ class Case:
             return [column.of or column.name for column in manifest.columns]
         return list(self.publication.table.column_names)
 
-    @cached_property
+    @once
     def groups(self) -> Crowds:
         """By the quasi-identifiers, as far as they were published unaltered; of a generalised release, by its boxes."""
         if self.publication.generalized and self.raw is not None:
@@ -158,7 +158,7 @@ class Case:
             raise ParameterError(STRANGE)
         return groups
 
-    @cached_property
+    @once
     def boxes(self) -> Codes:
         """The box of each person of the raw table, -1 for whoever lies in none."""
         assert self.raw is not None
@@ -167,7 +167,7 @@ class Case:
             raise ParameterError(STRANGE)
         return boxes
 
-    @cached_property
+    @once
     def known(self) -> tuple[Codes, Codes]:
         """People whose row is known, being the only one with their public values, and their rows: places in the raw table and among the published rows."""
         groups = self.groups
@@ -177,7 +177,7 @@ class Case:
         place[groups.raw] = np.arange(len(groups.raw))
         return place[groups.published[rows]], rows
 
-    @cached_property
+    @once
     def altered(self) -> dict[str, npt.NDArray[np.bool_]]:
         """The public columns of a perturbed release with values that the raw table does not have, and in which rows; refused where it is another table."""
         quasi = self.publication.quasi
@@ -198,7 +198,7 @@ class Case:
         (published, raw), count = together(names, self.publication.table, self.raw)
         return Crowds(published, raw, count)
 
-    @cached_property
+    @once
     def scored(self) -> bool:
         """Whether the raw table can score: it is there, and most published rows have public values of it, not labels that stand for some."""
         if self.raw is None:

@@ -9,7 +9,6 @@ Bennett's (`tails`), which holds for every number of rows.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ import pyarrow as pa
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.auditing.evidence.tails import bennett_of, hoeffding_of, least_above
 from scumble.auditing.finding import Finding, Question
+from scumble.core.once import once
 
 Numbers = npt.NDArray[np.float64]
 
@@ -89,7 +89,7 @@ class Judged:
         """The share that is expected."""
         return self.sum.expected / max(1.0, self.sum.people)
 
-    @cached_property
+    @once
     def log_p(self) -> float:
         """The logarithm of a bound on the probability of so many hits or more, over all sums that were looked at."""
         return min(0.0, self.sum.log_p() + math.log(self.looked_at))
@@ -99,7 +99,7 @@ class Judged:
         """Whether that is at most the error."""
         return self.log_p <= math.log(self.error)
 
-    @cached_property
+    @once
     def half(self) -> float:
         """Half the width of an interval for the success that leaves the expected share out where the law is broken."""
         return self.sum.half(self.error / self.looked_at) / max(1.0, self.sum.people)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 from scumble.auditing.evidence.excerpt import Excerpt
 from scumble.core.arrow_types import decoded, published_type
 from scumble.core.errors import SchemaError, did_you_mean
+from scumble.core.once import once
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.mechanism import Traits
 from scumble.mechanisms.sps.personal_groups import distinct_lines
@@ -124,7 +124,7 @@ class Publication:
         said = {clause.code: clause for clause in self.release.terms.clauses}
         return next((said[code].sentence for code in codes if code in said), "")
 
-    @cached_property
+    @once
     def weights(self) -> npt.NDArray[np.float64]:
         """What each row counts: 1, or where rows stand several times on purpose, its share of them."""
         copies = self.manifest.role("copies") if self.manifest is not None else None
@@ -132,7 +132,7 @@ class Publication:
             return np.ones(self.table.num_rows)
         return np.asarray(1 / self.table.column(copies).to_numpy())
 
-    @cached_property
+    @once
     def stratum(self) -> Codes:
         """The sub-table of each row."""
         name = self.manifest.role("stratum") if self.manifest is not None else None
@@ -153,7 +153,7 @@ class Publication:
         assert self.manifest is not None
         return self.manifest.domains[name].encode(column, name)
 
-    @cached_property
+    @once
     def _narrow(self) -> dict[str, Narrow]:
         return {}
 

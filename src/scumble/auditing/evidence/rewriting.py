@@ -7,7 +7,6 @@ come are compared with those that are there.
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 from scumble.auditing.evidence.runs import coded_columns
 from scumble.core.arrow_types import decoded, is_text
 from scumble.core.domain import Domain
+from scumble.core.once import once
 from scumble.publishing.copies import PIECE
 from scumble.publishing.encode import Column, NumberColumn, SensitiveColumn, sorted_dictionary
 from scumble.publishing.write import ROW_GROUP, parquet_writer, repetitive_columns
@@ -126,7 +126,7 @@ class WrittenTable:
     manifest: Manifest
     files: list[Path]
 
-    @cached_property
+    @once
     def missing(self) -> set[str]:
         """The columns that may have missing values: of a perturbed one its domain says it, of others the rows of all files."""
         domains = self.manifest.domains

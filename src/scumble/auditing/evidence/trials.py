@@ -11,7 +11,6 @@ alike likely. Drawn one after the other without putting back, the mean and varia
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from scumble.auditing.evidence.publication import Codes, Publication
 from scumble.core.channel import Channel
 from scumble.core.channel_base import BaseChannel
 from scumble.core.entropy import Entropy
+from scumble.core.once import once
 
 SIGNS = 3
 """Ways to put a sign to each outcome, drawn once and for all: throws of the same word have the same sign, whatever the channel does with the word."""
@@ -56,7 +56,7 @@ class Trials:
     """The law of each sub-table."""
     exchanged: bool
 
-    @cached_property
+    @once
     def cell(self) -> Codes:
         """Sub-table and true value: people of one cell have one law."""
         return self.stratum * self.channels[0].size + self.true
@@ -66,7 +66,7 @@ class Trials:
         """How many outcomes there are."""
         return self.channels[0].codes
 
-    @cached_property
+    @once
     def chance(self) -> Numbers:
         """The probability of what came out."""
         return self.likelihood(self.shown)
@@ -84,17 +84,17 @@ class Trials:
         table = np.stack([channel.expect(h) for channel in self.channels])
         return np.asarray(table[self.stratum, self.true])
 
-    @cached_property
+    @once
     def likeliest(self) -> Codes:
         """The code that each person's value makes likeliest."""
         return np.asarray(np.stack([_likeliest(channel) for channel in self.channels])[self.stratum, self.true])
 
-    @cached_property
+    @once
     def kept(self) -> Numbers:
         """Who was published as that."""
         return np.asarray(self.shown == self.likeliest, float)
 
-    @cached_property
+    @once
     def scores(self) -> list[Score]:
         """Whether the published code is the likeliest for the true value; and signs of outcomes."""
         made = [self._score("what was kept", self.kept, self.likelihood(self.likeliest))]

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +14,7 @@ from scumble.auditing.evidence.column_law import Numbers
 from scumble.auditing.evidence.excerpt import Excerpt
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.core.arrow_types import decoded
+from scumble.core.once import once
 from scumble.forms.tuples.record import Counting, Full, Practical, TuplesRecord
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
 from scumble.truth import recoded
@@ -38,7 +38,7 @@ class TupleCounts:
     """The probability with which a person's tuple stayed in this table."""
     counting: Counting
 
-    @cached_property
+    @once
     def law(self) -> ClampedCounts:
         """The law of a count that is published."""
         counting = self.counting
@@ -47,13 +47,13 @@ class TupleCounts:
         assert isinstance(counting, Practical)
         return self.matrix.counts
 
-    @cached_property
+    @once
     def matrix(self) -> NoisyCountMatrix:
         """The law with suppression."""
         assert isinstance(self.counting, Practical)
         return NoisyCountMatrix(self.counting.k, self.counting.epsilon, self.counting.delta)
 
-    @cached_property
+    @once
     def looked_at(self) -> Codes:
         """The tuples that are looked at one by one: those of at least k people; of a full count those of anybody, because of others only those are seen that were published."""
         least = 1 if isinstance(self.counting, Full) or self.stayed < 1 else self.counting.k

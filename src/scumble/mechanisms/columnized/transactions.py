@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.core.errors import SchemaError
+from scumble.core.once import once
 from scumble.mechanisms.columnized.patterns import ragged
 from scumble.mechanisms.columnized.settings import Settings
 from scumble.publishing.row_pipeline import Job
@@ -35,7 +35,7 @@ class Transactions:
         """How many items there are."""
         return len(self.item_values)
 
-    @cached_property
+    @once
     def _starts(self) -> npt.NDArray[np.int64]:
         return np.searchsorted(self.items, np.arange(self.item_values_count + 1))
 

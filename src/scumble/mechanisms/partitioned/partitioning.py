@@ -16,7 +16,6 @@ A union with gamma_i <= 1 is not admitted. The proof, and what a sub-table's num
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import compress
 from typing import Any
 
@@ -25,6 +24,7 @@ import numpy.typing as npt
 
 from scumble.core.channel import Channel
 from scumble.core.errors import ParameterError
+from scumble.core.once import once
 from scumble.core.parameters import number
 from scumble.mechanisms.partitioned.merge import (
     Counts,
@@ -69,12 +69,12 @@ class Partition:
     whole_error: float
     """The same for the table in one piece."""
 
-    @cached_property
+    @once
     def values(self) -> tuple[npt.NDArray[np.intp], ...]:
         """The indices of the values of each sub-table, in the order of its channel."""
         return tuple(np.flatnonzero(row) for row in self.subtables)
 
-    @cached_property
+    @once
     def channels(self) -> tuple[Channel, ...]:
         """The channel of each sub-table, over its own values."""
         return tuple(Channel.from_gamma(len(own), gamma) for own, gamma in zip(self.values, self.gamma, strict=True))
