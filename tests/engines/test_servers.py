@@ -62,7 +62,7 @@ def test_eight_threads_get_the_answers_of_one(name: str, engine: str, folders: d
 
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(ask, range(8)):
-            np.testing.assert_equal(found, alone)
+            np.testing.assert_equal(rounded(found), rounded(alone))
 
 
 def test_a_thread_that_is_gone_leaves_its_cursor_to_the_next(folders: dict[str, Path]) -> None:
@@ -110,24 +110,28 @@ def in_child(work: Callable[[], Any], leave: Callable[[int], Any]) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["rows", "tuples", "buckets"])
 def test_a_fork_asks_a_release_that_its_parent_opened_and_asked(name: str, folders: dict[str, Path]) -> None:
-    """Also while threads of the parent are asking, and what the form prepared is there."""
+    """Also where threads of the parent have asked and live on, and what the form prepared is there.
+
+    A fork in the middle of a statement is not promised: a lock of the database may be closed in the child for ever.
+    """
     release, questions = scumble.open(folders[name]), QUESTIONS[name]
     before = answers(release, questions)
-    ended = threading.Event()
 
-    def keep_asking() -> None:
-        while not ended.is_set():
-            answers(release, questions)
+    def asks_as_before() -> bool:
+        np.testing.assert_equal(rounded(answers(release, questions)), rounded(before))
+        return True
 
     with ThreadPoolExecutor(2) as pool:
-        asking = [pool.submit(keep_asking) for _ in range(2)]
-        try:
-            same = [in_child(lambda: answers(release, questions) == before, os._exit) for _ in range(3)]
-        finally:
-            ended.set()
-        assert [future.result() for future in asking] == [None, None]
-    assert same == [0, 0, 0]
-    assert answers(release, questions) == before
+        for _ in range(3):
+            assert all(pool.map(lambda _: asks_as_before(), range(4)))
+            assert in_child(asks_as_before, os._exit) == 0
+    assert asks_as_before()
+
+
+def rounded(found: list[list[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
+    """To ten digits: cells come, and are added, in any order."""
+    digits = lambda value: float(f"{value:.10g}") if isinstance(value, float) else value  # noqa: E731
+    return [[{name: digits(value) for name, value in line.items()} for line in lines] for lines in found]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
