@@ -180,6 +180,11 @@ class Estimated:
                 matches = np.broadcast_to(pair.matches.astype(np.float64).reshape(shape), part.cells.rest)
         return kept, drawn, lambda ones: part.cells.gather(np.ascontiguousarray(matches), ones)
 
+    @property
+    def lawful(self) -> bool:
+        """Whether it is known what a count was drawn from."""
+        return self._pairs() is not None or states.known([self])
+
     def draws(self) -> Draws | Tables | None:
         """What a count was drawn from, where that is known; where all rows or none count, nothing is drawn."""
         part, ones = self.part, self.orders[0]

@@ -55,6 +55,8 @@ ALONE = 1 << 18
 def times(lines: Tensor, matrix: Tensor) -> Tensor:
     """The product with a matrix, by as many lines at a time as one thread takes."""
     some = max(1, ALONE // matrix.size)
+    if len(lines) <= some:
+        return np.asarray(lines @ matrix)
     return np.concatenate([lines[at : at + some] @ matrix for at in range(0, len(lines), some)])
 
 
@@ -113,6 +115,18 @@ class Tables:
 
 
 @dataclass(frozen=True)
+class Strata:
+    """Which cells belong to which stratum: rows stay in theirs, so that as many are of its true cells as are published in it."""
+
+    seen: Tensor
+    """A column of 0 and 1 over the published cells, for each stratum."""
+    true: Tensor
+    """The same over the true cells."""
+    of: Chosen
+    """The stratum of each true cell."""
+
+
+@dataclass(frozen=True)
 class Transition:
     """What rows of each true cell become, and which cells are counted."""
 
@@ -128,6 +142,15 @@ class Transition:
     """The stratum of each published cell, where there are several."""
     true: Chosen | None = None
     """That of each true cell."""
+
+    @once
+    def strata(self) -> Strata | None:
+        """The strata, where there are several."""
+        if self.seen is None or self.true is None:
+            return None
+        each = np.arange(self.seen.max() + 1)
+        seen, true = ((of[:, None] == each).astype(np.float64) for of in (self.seen, self.true))
+        return Strata(seen, true, self.true)
 
     @once
     def range(self) -> float:
@@ -213,24 +236,19 @@ class _Lines:
         through, counted = self.transition.through, self.transition.counted.astype(np.intp)
         totals = np.stack([published.sum(axis=1) - count, count], axis=1)[:, counted]
         sides = np.stack([1 - counted, counted], axis=1).astype(np.float64)
+        strata = self.transition.strata
+        rows = published @ strata.seen if strata is not None else None
         for _ in range(STEPS):
             seen = times(x, through.T)
-            moved = x * times(np.divide(published, seen, out=np.zeros_like(seen), where=seen > 0), through)
-            moved = self._in_strata(np.maximum(moved, SMALL), published)
+            moved = x * times(np.divide(published, seen, out=np.zeros(seen.shape), where=seen > 0), through)
+            np.maximum(moved, SMALL, out=moved)
+            if strata is not None and rows is not None:
+                moved *= (rows / np.maximum(moved @ strata.true, SMALL))[:, strata.of]
             moved *= totals / (moved @ sides)[:, counted]
             x, change = moved, np.abs(moved - x)
-            if np.all(change <= ENOUGH * (1 + x)):
+            if (change <= ENOUGH * (1 + x)).all():
                 break
         return x
-
-    def _in_strata(self, x: Tensor, published: Tensor) -> Tensor:
-        """True cells of which as many rows belong to each stratum as are published there."""
-        seen, true = self.transition.seen, self.transition.true
-        if seen is None or true is None:
-            return x
-        strata = np.arange(seen.max() + 1)
-        rows, now = published @ (seen[:, None] == strata), x @ (true[:, None] == strata)
-        return np.asarray(x * (rows / np.maximum(now, SMALL))[:, true])
 
     def _beyond(self, x: Tensor, sd: Tensor, value: Tensor, side: int) -> Tensor:
         """P[side * S >= value], by the sum over frequencies (Gil-Pelaez) of the blurred law."""

@@ -113,7 +113,7 @@ class Small:
     def lawful(self) -> bool:
         """Whether it is known what counts are drawn from."""
         counted = self.total.aggregate.kind == "count" and self.simple
-        return counted and drawn_from(self._of(self.total.present, 0)) is not None
+        return counted and _law_known(self._of(self.total.present, 0))
 
 
 def _of_sampling(number: Estimated, count: Estimated, public: bool, drawn: Ratio) -> np.ndarray[Any, Any]:
@@ -142,6 +142,11 @@ def drawn_from(parts: Sequence[Estimated]) -> Draws | Tables | None:
     if len(parts) == 1:
         return parts[0].draws()
     return states.of_count(parts) if states.known(parts) else None
+
+
+def _law_known(parts: Sequence[Estimated]) -> bool:
+    """Whether `drawn_from` has an answer, without working it out."""
+    return parts[0].lawful if len(parts) == 1 else states.known(parts)
 
 
 def by_key(estimates: Sequence[Estimate]) -> Estimate:

@@ -6,14 +6,13 @@ transitions of their own, side by side: to which stratum a row belongs is known.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from scumble.core.channel import Channel, replacement_of
+from scumble.core.channel import replacement_of
 from scumble.core.channel_base import BaseChannel, Vector
 from scumble.query.few import MANY
 from scumble.query.law import FEWER, Flags, Tables, Tensor, Transition
@@ -29,9 +28,6 @@ MOST_STEPS = 1 << 24
 """Lines of the answer times cells squared up to which it is: some seconds of work."""
 MOST_KINDS = 256
 """Groups up to which it is, where each has a transition of its own."""
-MOST_RETENTIONS = 6
-"""Retentions of a grouped column that are told apart; of more, neighbours are taken for one."""
-
 EVEN = 8.0
 """The variance of a count below which an average over it is not judged by the rows that are seen alone."""
 SEEN = 30
@@ -72,7 +68,7 @@ def _sizes(part: Stratum, needed: frozenset[int]) -> tuple[int, int]:
     """Published and true cells of a line."""
     shapes = [[size for i, size in enumerate(shape) if i in needed] for shape in (part.cells.rest, part.true_cells)]
     states, behind = (int(np.prod(shape, dtype=np.int64)) for shape in shapes)
-    own = int(np.prod([1 + _others(block.channel).count for block in part.listed], dtype=np.int64))
+    own = int(np.prod([1 + block.alone.others.count for block in part.listed], dtype=np.int64))
     return states * own, behind * own
 
 
@@ -160,7 +156,7 @@ def _own_and_others(block: Block, table: Tensor) -> list[Tensor]:
     """Rows that look like each value of a grouped column, and those that do not, by the retentions of what they look like."""
     (place,) = block.places
     own = block.along(table, block.channel.matches, 1)
-    classes = _others(block.channel)
+    classes = block.alone.others
     if classes.count == 1:
         return [own, table.sum(axis=place + 1, keepdims=True) - own]
     parts = [own]
@@ -171,28 +167,6 @@ def _own_and_others(block: Block, table: Tensor) -> list[Tensor]:
         all_of_kind = np.where(members.reshape(shape), table, 0).sum(axis=place + 1, keepdims=True)
         parts.append(all_of_kind - own * members.reshape(shape))
     return parts
-
-
-@dataclass(frozen=True)
-class _Classes:
-    """The retentions of a column, few of them."""
-
-    of: npt.NDArray[np.intp]
-    count: int
-    retain: Tensor
-
-
-def _others(channel: BaseChannel) -> _Classes:
-    """What the other values of a grouped column are told apart by: one class where one retention holds."""
-    if channel.against_others is not None or channel.recoded:
-        return _Classes(np.zeros(channel.size, dtype=np.intp), 1, np.zeros(1))
-    retention = replacement_of(channel).retention
-    values, of = np.unique(retention.round(12), return_inverse=True)
-    if len(values) > MOST_RETENTIONS:
-        of = np.minimum(np.argsort(np.argsort(retention)) * MOST_RETENTIONS // len(retention), MOST_RETENTIONS - 1)
-    count = int(of.max()) + 1
-    means = np.bincount(of, weights=retention, minlength=count) / np.maximum(np.bincount(of, minlength=count), 1)
-    return _Classes(of.astype(np.intp), count, means)
 
 
 def _transitions(parts: "Sequence[Estimated]") -> list[tuple[Flags, Transition]]:
@@ -215,7 +189,7 @@ def _transition(part: Stratum, f: Tensor, values: Sequence[int], needed: frozens
     """What rows of a stratum become, for the lines of these grouped values."""
     truth = np.broadcast_to(f, part.true_cells).astype(np.float64)
     rest = _product([np.eye(1), *_matrices(part, needed)])
-    own = [_between(block.channel, values[block.places[0]]) for block in part.listed]
+    own = [block.alone.against(values[block.places[0]]) for block in part.listed]
     own_value = [np.eye(channel.size)[0] for channel in own]
     tables = [first_of(table, needed).reshape(-1) for table in (truth, part.weights(truth), part.looks(truth))]
     counted, looks = [tables[0], *own_value], [tables[2], *own_value]
@@ -258,26 +232,17 @@ def _by_channels(parts: "Sequence[Estimated]", members: Flags) -> list[Flags]:
     kinds: dict[tuple[bytes, ...], list[int]] = {}
     for place in np.flatnonzero(members.reshape(-1)):
         values = np.unravel_index(int(place), members.shape)
-        own = [_between(b.channel, int(values[b.places[0]])) for one in parts for b in one.part.listed]
+        own = [b.alone.against(int(values[b.places[0]])) for one in parts for b in one.part.listed]
         key = tuple(numbers.round(12).tobytes() for c in own for numbers in (c.retention, c.replace))
         kinds.setdefault(key, []).append(int(place))
     return [np.isin(np.arange(members.size), places).reshape(members.shape) for places in kinds.values()]
 
 
-def _between(channel: BaseChannel, value: int) -> Channel:
-    """A channel between one value and all others: these are one, or as many as there are retentions."""
-    if (alone := channel.against_others) is not None:
-        share = float(alone[1][value])
-        return Channel(alone[0], [share, 1 - share])
-    own, classes = replacement_of(channel), _others(channel)
-    others = np.arange(own.size) != value
-    drawn = np.bincount(classes.of[others], weights=own.replace[others], minlength=classes.count)
-    return Channel([float(own.retention[value]), *classes.retain], [float(own.replace[value]), *drawn])
-
-
 def _product(parts: Sequence[Tensor]) -> Tensor:
-    """The Kronecker product of one or more."""
-    product: Tensor = np.ones((1,) * parts[0].ndim)
-    for part in parts:
-        product = np.kron(product, part).astype(np.float64)
+    """The Kronecker product of one or more, vectors or matrices."""
+    product = np.asarray(parts[0], dtype=np.float64)
+    for part in parts[1:]:
+        inner, outer = (slice(None), None) * part.ndim, (None, slice(None)) * part.ndim
+        shape = [a * b for a, b in zip(product.shape, part.shape, strict=True)]
+        product = (product[inner] * part[outer]).reshape(shape)
     return product

@@ -25,6 +25,7 @@ import pyarrow as pa
 from scumble.core.channel import Channel, IndistinguishableValues, replacement_of
 from scumble.core.channel_base import BaseChannel, Vector
 from scumble.core.once import once
+from scumble.query.alone import Alone
 from scumble.query.cells import Cells
 from scumble.query.compile import Question
 from scumble.query.normalize import Perturbed
@@ -39,6 +40,11 @@ class Block:
 
     places: tuple[int, ...]
     channel: BaseChannel
+
+    @once
+    def alone(self) -> Alone:
+        """Of one grouped column, each value against the others."""
+        return Alone(self.channel)
 
     def along(self, tensor: Tensor, step: Callable[[Tensor], Tensor], offset: int = 0) -> Tensor:
         """What the channel makes of a tensor along these columns."""
