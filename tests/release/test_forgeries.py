@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from forged import FOLLOWING, Document, refiled, rewritten, with_care
 from naming import publish_openly
@@ -484,3 +485,37 @@ def test_a_claim_without_its_parameters_is_refused_in_a_sentence(
     rewritten(folder, change)
     with pytest.raises(ReleaseError, match=sentence):
         scumble.open(folder)
+
+
+LEFT_OUT: dict[str, tuple[str, Callable[[Document], object]]] = {
+    "the order of rows": ("coarse", lambda document: document.pop("order")),
+    "the writer": ("anatomy", lambda document: document.pop("writer")),
+    "rows without a place": ("ages", lambda document: document["form"].pop("outside")),
+    "rows without a place in a full count": ("full", lambda document: document["form"].pop("outside")),
+}
+
+
+@pytest.mark.parametrize("what", LEFT_OUT)
+def test_what_scumble_writes_cannot_be_left_out(what: str, copied: Callable[[str], Path]) -> None:
+    name, change = LEFT_OUT[what]
+    folder = copied(name)
+    with_care(folder, change)
+    assert "leaves out" in failed(folder)["manifest"]
+
+
+@pytest.mark.parametrize("where", ["before the footer", "between two footers"])
+def test_bytes_that_no_column_has_are_found(where: str, copied: Callable[[str], Path]) -> None:
+    """Readers begin at the end of a file and go where its footer sends them. What they never come by was published all the same."""
+    folder = copied("coarse")
+    (data,) = (path for path in folder.glob("*.parquet"))
+    written = data.read_bytes()
+    footer = 8 + int.from_bytes(written[-8:-4], "little")
+    hidden = b"patient 4711 has flu"
+    if where == "before the footer":
+        forged = written[:-footer] + hidden + written[-footer:]
+    else:  # both send readers to the same columns
+        forged = written + written[-footer:]
+    refiled(folder, data.name, forged)
+    with_care(folder, lambda document: None)
+    assert pq.read_table(data).num_rows == ROWS
+    assert "beside its columns" in failed(folder)["bytes"]

@@ -13,7 +13,7 @@ from scumble.core.entropy import Entropy
 from scumble.publishing.encode import Column, PublicColumn, SensitiveColumn
 from scumble.publishing.row_pipeline import WORKERS
 from scumble.publishing.shuffle import Buckets, bucket_count, scatter
-from scumble.publishing.write import ShuffledFiles
+from scumble.publishing.write import ShuffledFiles, writer_name
 from scumble.release.manifest import Manifest
 from scumble.release.records import FileRecord
 from scumble.release.terms import records_of
@@ -41,7 +41,7 @@ def write_answers(survey: Survey, rows: int, parts: Iterable[bytes], folder: Pat
 def manifest_of(survey: Survey, files: list[FileRecord]) -> Manifest:
     """The manifest of such files, with what follows from the survey's channels."""
     manifest = survey.manifest(sum(file.rows or 0 for file in files), files)
-    return manifest.model_copy(update=records_of(survey.terms))
+    return manifest.model_copy(update={**records_of(survey.terms), "writer": writer_name()})
 
 
 def codes_type(survey: Survey) -> np.dtype[np.void]:

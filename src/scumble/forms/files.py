@@ -15,6 +15,19 @@ def rows_in(path: Path) -> int:
         return int(pq.read_metadata(path).num_rows)
 
 
+FRAME = 12
+"""Bytes of a file beside its columns and its footer: four letters before, and the footer's length and four letters after."""
+
+
+def accounted(path: Path) -> int:
+    """The bytes that the columns of a file, its footer and its frame take."""
+    with readable(path.name):
+        file = pq.read_metadata(path)
+        groups = [file.row_group(number) for number in range(file.num_row_groups)]
+        columns = (group.column(place) for group in groups for place in range(file.num_columns))
+        return sum(int(column.total_compressed_size) for column in columns) + int(file.serialized_size) + FRAME
+
+
 def schema_of(path: Path, name: str) -> pa.Schema:
     """The columns of a file, which is called by a name."""
     with readable(name):

@@ -58,6 +58,11 @@ class FormRecord(Model):
         """Which rows an answer is for, where these are not all of the table."""
         return ""
 
+    @property
+    def unsaid(self) -> str:
+        """What it leaves out and would say, had scumble written it; nothing where all is said."""
+        return ""
+
     def layout(self, columns: list[str], data: list[str]) -> list[tuple[list[str], list[str]]]:
         """The columns and the files of each table."""
         return [(columns, data)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import scumble
-from scumble.forms.files import rows_in
+from scumble.forms.files import accounted, rows_in
 from scumble.release.check import Check, caution
 from scumble.release.explore_facts import explore_page
 from scumble.release.manifest import NAME, Manifest
@@ -14,6 +14,7 @@ from scumble.release.readme import readme
 from scumble.web.explore import NAME as PAGE
 
 README = "README.md"
+OURS = f"scumble {scumble.__version__}"
 SIGNATURES = "signatures"
 """The folder of signatures, which are made after the manifest and so are not among its files."""
 
@@ -32,6 +33,8 @@ def folder_checks(folder: Path, manifest: Manifest) -> list[Check]:
         _nothing_else(folder, manifest),
         _known_files(manifest),
         _sizes(folder, manifest),
+        *_written_out(folder, manifest),
+        _accounted(folder, manifest),
         *_tables(folder, manifest),
         _readme(folder, manifest),
         *_page(folder, manifest),
@@ -80,6 +83,30 @@ def _sizes(folder: Path, manifest: Manifest) -> Check:
     return Check("files", True, f"the bytes and rows of {len(manifest.files)} files are those of the manifest")
 
 
+def _written_out(folder: Path, manifest: Manifest) -> list[Check]:
+    """The manifest has every field that is written: what somebody left out is read in one way today, and nobody saw it being said."""
+    if manifest.written.version != manifest.version:
+        return []
+    whole = (folder / NAME).read_text(encoding="utf-8") == manifest.text()
+    missing = "" if whole else "a field with its usual value"
+    if manifest.software == OURS:
+        missing = missing or manifest.form.unsaid or ("what wrote the data files" if manifest.writer is None else "")
+    detail = f"{NAME} leaves out {missing}, which scumble writes; get the release again from its publisher"
+    return [Check("manifest", not missing, detail if missing else "every field is written out")]
+
+
+def _accounted(folder: Path, manifest: Manifest) -> Check:
+    """Every byte of a data file is of a column, of the footer or of its frame. Others are read by nobody, and go to everybody."""
+    for path in manifest.data:
+        more = (folder / path).stat().st_size - accounted(folder / path)
+        if more:
+            detail = (
+                f"{path} has {abs(more):,} bytes {'beside' if more > 0 else 'less than'} its columns and its footer"
+            )
+            return Check("bytes", False, f"{detail}; get the release again from its publisher")
+    return Check("bytes", True, "each byte of the data is of a column or of the footer")
+
+
 def _tables(folder: Path, manifest: Manifest) -> list[Check]:
     """Of a release with several tables: what each is called, and how many rows it has."""
     tables = manifest.form.tables
@@ -113,7 +140,6 @@ def _page(folder: Path, manifest: Manifest) -> list[Check]:
 
 def _compared(folder: Path, manifest: Manifest, name: str, made: Callable[[Manifest], str]) -> Check:
     """A file that follows from the rest of the release is made anew and compared. That of software which this one does not know cannot be, and fails: a forger would name such software."""
-    ours = f"scumble {scumble.__version__}"
     if (
         manifest.written.version != manifest.version
     ):  # of which the version itself is a failure, unless somebody knows it
@@ -122,8 +148,8 @@ def _compared(folder: Path, manifest: Manifest, name: str, made: Callable[[Manif
         )
     if manifest.software in EARLIER:
         return caution(name, f"{manifest.software} had other words: it was not compared, read `scumble show`")
-    if manifest.software != ours:
-        detail = f"it says that it was written by {manifest.software}, and this is {ours}, which cannot make it anew and compare"
+    if manifest.software != OURS:
+        detail = f"it says that it was written by {manifest.software}, and this is {OURS}, which cannot make it anew and compare"
         return Check(name, False, f"{detail}; verify the release with {manifest.software}, and read `scumble show`")
     if same_text((folder / name).read_bytes(), made(manifest).encode("utf-8"), WEIGHT if name == README else None):
         return Check(name, True, "it says what follows from the manifest, word for word")

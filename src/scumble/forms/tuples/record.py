@@ -121,6 +121,11 @@ class TuplesRecord(FormRecord):
         """Those that have a place in what was declared; whether there are others is told to nobody."""
         return "" if self.outside is None else OF_PLACE
 
+    @property
+    def unsaid(self) -> str:
+        """Where domains were declared, that rows outside of them were left out."""
+        return "that rows without a place were left out" if self.declared_domains and self.outside is None else ""
+
     def layout(self, columns: list[str], data: list[str]) -> list[tuple[list[str], list[str]]]:
         """The tables of the schema; of transactions each has all columns."""
         if self.schema_ is None:
