@@ -4,6 +4,8 @@ Each is loaded when it is named: publishing by one imports no other. Other packa
 whose name is the mechanism's and whose value is the module that has its `MECHANISM`.
 """
 
+import sys
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
@@ -64,6 +66,12 @@ def find_mechanism(name: str) -> "Mechanism[Any]":
 
 
 def _elsewhere() -> dict[str, str]:
+    return _installed(tuple(sys.path))
+
+
+@cache
+def _installed(path: tuple[str, ...]) -> dict[str, str]:
+    """What packages on a path register. It takes a look into all of them, a hundredth of a second, and a search asks thousands of times."""
     return {point.name: point.value for point in entry_points(group="scumble.mechanisms")}
 
 
