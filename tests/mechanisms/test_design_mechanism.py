@@ -19,7 +19,7 @@ from scumble.core.design import Design
 from scumble.core.errors import ParameterError, ReleaseError
 from scumble.query.inversion import inverted
 from scumble.query.likelihood import plain
-from scumble.release.records import DesignRecord
+from scumble.release.design_record import DesignRecord
 from scumble.release.terms import compared, terms_of
 from scumble.release.verify import verify
 

@@ -9,8 +9,8 @@ from scumble.core.mixture_window import WindowPart
 if TYPE_CHECKING:
     from scumble.core.mixture_coins import MixtureCoins
     from scumble.core.mixture_part import Part
+    from scumble.release.design_record import DesignRecord
     from scumble.release.mixture_record import MixtureRecord
-    from scumble.release.records import DesignRecord
 
 NUMBERED = (
     "The values are numbered from 0 in this order{missing}. Published is not a value but a code from 0 to {last:,}: "

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from scumble.core.mixture_coins import MixtureCoins
 from scumble.core.mixture_level import LevelPart
 from scumble.core.mixture_part import Numbers, Part
 from scumble.core.mixture_window import WindowPart
+from scumble.release.coded_record import CodedRecord
 from scumble.release.coded_words import how_mixed, weighing_mixed
 from scumble.spec.spec import Model
 
@@ -115,7 +116,7 @@ class WindowRecord(Model):
         return WindowPart(numbers, self.steps, self.reach)
 
 
-class MixtureRecord(Model):
+class MixtureRecord(CodedRecord):
     """A mixture in JSON."""
 
     kind: Literal["mixed"] = "mixed"
@@ -126,21 +127,10 @@ class MixtureRecord(Model):
     outside: int = Field(ge=1)
     parts: list[Annotated[LevelRecord | WindowRecord, Field(discriminator="kind")]] = Field(max_length=MOST_PARTS)
 
-    own: ClassVar[bool] = False
-    even: ClassVar[bool] = True
-    lots: ClassVar[None] = None
-    members: ClassVar[None] = None
-    stages: ClassVar[None] = None
-
     @property
     def coded(self) -> int | None:
         """How many codes are published in the place of values."""
         return self.coins(self.size).codes
-
-    @property
-    def kept(self) -> list[float]:
-        """How probably a code stands for the place of the true value."""
-        return [float(share) for share in self.coins(self.size).kept]
 
     @property
     def how(self) -> str:
