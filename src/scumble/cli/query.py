@@ -48,6 +48,18 @@ def command(
     cut: Annotated[
         bool, typer.Option("--cut", help="Estimates too are cut to what is possible, as intervals always are.")
     ] = False,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare", help="Whether lines differ: all pairs, with intervals and p-values that hold together."
+        ),
+    ] = False,
+    independence: Annotated[
+        bool,
+        typer.Option(
+            "--independence", help="Whether two columns are independent: SELECT a, b, COUNT(*) ... GROUP BY a, b."
+        ),
+    ] = False,
     timeout: Annotated[
         str | None, typer.Option(help="The seconds that the question may take; 600 when absent.", show_default=False)
     ] = None,
@@ -64,10 +76,22 @@ def command(
     *paths, sql = releases
     if not paths:
         raise ParameterError('a question has two parts: scumble query NAME.release "SELECT ... FROM release ..."')
+    if compare or independence:
+        _demand_test(compare and independence, method, simultaneous or cut)
     with progress_bar("asking"):
         release = open(*paths, on=on, memory=memory)
-        answer = release.query(
-            sql, level=level, method=method, tables=_tables(table), simultaneous=simultaneous, cut=cut, timeout=timeout
+        answer = (
+            release.test(sql, independence=independence, level=level, tables=_tables(table), timeout=timeout)
+            if compare or independence
+            else release.query(
+                sql,
+                level=level,
+                method=method,
+                tables=_tables(table),
+                simultaneous=simultaneous,
+                cut=cut,
+                timeout=timeout,
+            )
         )
     if format is Shape.TEXT:
         print_card(answer.card())
@@ -78,6 +102,16 @@ def command(
         print(answer.to_csv() if format is Shape.CSV else answer.to_markdown(), end="")
     for note in answer.notes:
         print(f"note: {note}", file=sys.stderr)
+
+
+def _demand_test(both: bool, method: str, ways: bool) -> None:
+    """A test goes by the unbiased estimates, and holds for all lines together anyway."""
+    if both:
+        raise ParameterError("--compare and --independence are two questions; ask one at a time")
+    if method != "unbiased" or ways:
+        raise ParameterError(
+            "a test is of unbiased estimates that are not cut, for all lines together; leave out --method, --cut and --simultaneous"
+        )
 
 
 def _tables(options: list[str] | None) -> dict[str, str]:

@@ -1,10 +1,12 @@
 """The answer of published rows to a question, by a method."""
 
+from dataclasses import replace
 from typing import Any
 
 from scumble.core.errors import ParameterError, QueryError, did_you_mean
 from scumble.core.parameters import confidence
 from scumble.engines.engine import Engine
+from scumble.query.across import across
 from scumble.query.cells import Cells
 from scumble.query.compile import Published
 from scumble.query.form_answer import Answer
@@ -31,8 +33,21 @@ def answer_rows(query: Query, published: Published, engine: Engine, level: Any, 
     cells = Cells.fetched(totals.question, engine)
     asked = Scanned(totals, cells, exact_orders(totals, cells, engine))
     if method == "unbiased" or totals.question.exact:
-        return asked.answer(share)
+        return _with_across(asked, query, published, engine, share)
     return likely(asked, engine, share)
+
+
+def _with_across(asked: Scanned, query: Query, published: Published, engine: Engine, share: float) -> Answer:
+    """The unbiased answer, which also says how its lines go together where that is asked for."""
+    again: list[Scanned] = []
+
+    def keyed() -> Scanned:
+        if not again:
+            totals = compile_totals(query, published, engine, keyed=True)
+            again.append(Scanned(totals, Cells.fetched(totals.question, engine)))
+        return again[0]
+
+    return replace(asked.answer(share), across=lambda lines: across(asked, keyed, lines))
 
 
 def _demand_sums(query: Query, method: str) -> None:

@@ -28,3 +28,5 @@ class Answer:
     """The least and the most that aggregates can be, where that is public."""
     quotient: Callable[[dict[str, float], dict[str, float], Sequence[Window]], Ends | None] | None = None
     """The same of quotients of counts and sums, each taken so many times."""
+    across: Callable[[Lines], npt.NDArray[np.float64] | None] | None = None
+    """The covariances of all aggregates at some lines with all at the others; None where they are not known."""

@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from scumble.core.once import once
+from scumble.query.aggregates.aggregation import LINEAR
 from scumble.query.derive import Made, derive, limits_of, made_of, without_hidden
 from scumble.query.deviations import stretched
 from scumble.query.estimates import Estimate, Estimates
-from scumble.query.figures import Reading
+from scumble.query.figures import Figure, Reading
 from scumble.query.form_answer import Answer, Lines
 from scumble.query.hulls import Hull, hull_of_limits, without_counts
 from scumble.query.lines import Condition
@@ -128,12 +129,30 @@ class Branch:
     @property
     def correlations(self) -> npt.NDArray[np.float64] | None:
         """Those of the columns that are shown and uncertain."""
+        made = made_of(self.query, self._own.made.leaves, self._own.form)
+        return made.correlations(self._figures(made))
+
+    def _figures(self, made: Made) -> list[Figure]:
         shown = self.query.derived.columns if self.query.derived is not None else ()
         known = {column.name: column.expression for column in shown}
-        made = made_of(self.query, self._own.made.leaves, self._own.form)
         reading = Reading(made.figures, len(self))
-        names = [e.name for e in uncertain(self.columns)]
-        return made.correlations([reading.figure(known.get(name, exp.Var(this=name))) for name in names])
+        return [reading.figure(known.get(e.name, exp.Var(this=e.name))) for e in uncertain(self.columns)]
+
+    def together(self, lines: Lines) -> npt.NDArray[np.float64] | None:
+        """The covariances of the columns that are shown and uncertain, at some lines with all at the others: columns, lines, columns, lines.
+
+        None where they are not known; quantiles and the like are no sums.
+        """
+        form, own = self._own.form, self._own.made.leaves
+        if form.across is None or any(a.kind not in LINEAR for a in self.query.aggregates):
+            return None
+        covariance = form.across(lines)
+        if covariance is None:
+            return None
+        figures = self._figures(Made(own, (), None))
+        gradients = np.stack([figure.gradient[:, lines] for figure in figures])
+        count = gradients.shape[1]  # helpers behind the aggregates are gone
+        return np.asarray(np.einsum("cai,abij,dbj->cidj", gradients, covariance[:count, :count], gradients))
 
     def kept(self, reach: float = 0.0, *, surely: bool = False) -> Lines:
         """The lines that HAVING and QUALIFY leave; or may leave, or surely do, where estimates are so many standard errors off."""
@@ -163,7 +182,7 @@ class Listing:
 
     def answer(self) -> Estimates:
         """The lines that are shown; where they are chosen by their estimates, intervals hold for all that might have been chosen."""
-        shown, level = self._shown(), self.parts[0].columns.level
+        shown, level = self.shown(), self.parts[0].columns.level
         every = sum(map(len, self.parts))
         chosen = clause_of(self.query, self.parts[0].columns) if len(shown) < every else ""
         if every > 1 and (self.simultaneous or chosen):
@@ -193,7 +212,7 @@ class Listing:
         ends = np.cumsum([0, *map(len, self.parts)])
         return [lines[(lines >= a) & (lines < b)] - a for a, b in pairwise(ends)]
 
-    def _shown(self) -> Lines:
+    def shown(self) -> Lines:
         """HAVING, QUALIFY, ORDER BY, OFFSET and LIMIT: the lines that are shown, in the order in which they are."""
         order = self._joined([part.kept() for part in self.parts])
         if self.query.order:

@@ -136,7 +136,7 @@ class Scanned:
         sums = [Linear(terms) for total in totals for terms in (total.number, total.present)]
         sums += [windowed(self.totals, self.cells, w, totals[places[w.of]].terms) for w in windows]
         found = joint(self.totals, self.cells, self.parts, sums)
-        rows = [_influence(a, place, found) for place, a in enumerate(query.aggregates)]
+        rows = influences(self.totals, found)
         rows += [{2 * len(totals) + i: np.ones_like(found.values[0])} for i in range(len(windows))]
         pairs = np.array([[_product(one, other, found.covariance) for other in rows] for one in rows])
         return pairs.reshape(*pairs.shape[:2], prod(pairs.shape[2:]))[..., self.lines]
@@ -192,6 +192,11 @@ def _unless(e: Estimate, nobody: npt.NDArray[np.bool_]) -> Estimate:
 
 Influence = dict[int, Tensor]
 """How much an estimate changes with each of the sums."""
+
+
+def influences(totals: Totals, sums: Joint) -> list[Influence]:
+    """Those of all aggregates, each of which has two sums: of its value, and of the rows that have one."""
+    return [_influence(a, place, sums) for place, a in enumerate(totals.question.query.aggregates)]
 
 
 def _influence(aggregate: Aggregate, place: int, sums: Joint) -> Influence:

@@ -109,12 +109,19 @@ class Totals:
 
 
 def compile_totals(
-    query: Query, published: Published, engine: Engine, *, every: bool = False, summing: bool = True
+    query: Query,
+    published: Published,
+    engine: Engine,
+    *,
+    every: bool = False,
+    summing: bool = True,
+    keyed: bool = False,
 ) -> Totals:
     """The question, with every perturbed column cut into the cells that it needs.
 
     every     whether each value of every perturbed column is a cell
     summing   whether the statement may sum the numbers of a perturbed column, instead of counting each of its values
+    keyed     whether groups that are perturbed columns are keys, as functions of these are
     """
     domains = published.domains
     conditions, asked = take_apart(query.where, domains, engine), Asked()
@@ -128,7 +135,7 @@ def compile_totals(
     for function in readers["quantile"].functions:
         function.values = in_steps(function.values)
     nodes = [*conditions.trees, *(node for reader in readers.values() for node in reader.conditions)]
-    listed = _as_they_are(query, published, nodes, functions)
+    listed = [] if keyed else _as_they_are(query, published, nodes, functions)
     keys = [key_of(g, domains, engine) for g in query.groups if hidden(g.expression, domains) and g not in listed]
     grouped = [_axis(g.expression.unnest().name, published) for g in listed]
     summed = [] if every or not summing else _summed(query, published, functions, keys, [axis.name for axis in grouped])

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -115,24 +115,52 @@ class Release(Shown):
         cut      whether estimates too are cut to what public group sizes, numbers and domains allow, as intervals always are
         timeout  the seconds that it may take; what the release was opened with where it is not given, and 600 where that was not
         """
+        way = partial(ask, simultaneous=simultaneous, cut=cut)
+        return self._run(sql, timeout, partial(self._answer, way, sql, level, method, code_lists(tables or {})))
+
+    def test(
+        self,
+        sql: str,
+        *,
+        independence: bool = False,
+        level: Any = 0.95,
+        tables: Mapping[str, Any] | None = None,
+        timeout: Any = None,
+    ) -> Estimates:
+        """Whether the lines of an answer differ: for all pairs the difference, its interval and an adjusted p-value, which hold together.
+
+        Where the answer has one line, its columns are compared. All other arguments are those of `query`.
+
+        independence   instead, whether the two columns of SELECT a, b, COUNT(*) FROM release GROUP BY a, b are independent
+        """
+        from scumble.query.compared import compare
+        from scumble.query.independence import independence as independent
+
+        way = independent if independence else compare
+        return self._run(sql, timeout, partial(self._answer, way, sql, level, "unbiased", code_lists(tables or {})))
+
+    def _run(self, sql: object, timeout: Any, answered: Callable[[], Estimates]) -> Estimates:
+        """A question that can be stopped, of files that nobody changes meanwhile."""
         demand_text(sql)
         with running(self.timeout if timeout is None else seconds_of(timeout)) as question:
             self._running.add(question)
             try:
                 self.demand_same()
-                answer = self._answer(sql, level, method, code_lists(tables or {}), simultaneous=simultaneous, cut=cut)
+                answer = answered()
                 self.demand_same()
                 return answer
             finally:
                 self._running.discard(question)
 
-    def _answer(self, sql: str, level: Any, method: str, tables: Mapping[str, pa.Table], **ways: bool) -> Estimates:
+    def _answer(
+        self, way: Callable[..., Estimates], sql: str, level: Any, method: str, tables: Mapping[str, pa.Table]
+    ) -> Estimates:
         own = find_form(self.manifest.form.kind)
         columns = [*own.columns(self), *self.recoding.parts]
 
         def answered() -> Estimates:
             answers = partial(self._of_form, own, level, method)
-            return ask(sql, columns, self.recoding, answers, own.beside, self.name, tables, **ways)
+            return way(sql, columns, self.recoding, answers, own.beside, self.name, tables)
 
         types = {TABLE: self._types(columns), self.name: self._types(columns)}
         listed = {name: {field.name: field.type for field in rows.schema} for name, rows in tables.items()}
