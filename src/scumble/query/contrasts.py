@@ -62,13 +62,15 @@ class Contrasts:
 
     def reach(self, alpha: float) -> float:
         """How many standard errors all of them keep to with probability 1 - alpha."""
-        alone = NormalDist().inv_cdf(1 - alpha / 2 / max(1, len(self.one)))
-        return min(alone, float(np.quantile(self.largest, 1 - alpha)))
+        alone = NormalDist().inv_cdf(1 - alpha / 2 / len(self.one))
+        return alone if len(self.one) == 1 else min(alone, float(np.quantile(self.largest, 1 - alpha)))
 
     def chances(self, far: Numbers) -> Numbers:
         """How likely it is that some difference is so many standard errors large, where all are 0."""
         from scipy.special import ndtr
 
+        alone = 2 * ndtr(-far) * len(self.one)
+        if len(self.one) == 1:
+            return np.asarray(alone)
         above = len(self.largest) - np.searchsorted(self.largest, far, side="left")
-        together = (above + 1) / (len(self.largest) + 1)
-        return np.asarray(np.fmin(1, np.fmin(together, 2 * ndtr(-far) * len(self.one))))
+        return np.asarray(np.fmin(alone, (above + 1) / (len(self.largest) + 1)))

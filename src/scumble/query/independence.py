@@ -6,9 +6,10 @@ rows themselves they hardly ever are, exactly. Then T varies by coins (C, query/
     S  =  C + diag(e) - e e' / n,        e_ij = T_i. T_.j / n
     d_ij  =  T_ij - e_ij,                W  =  d' (G S G')^-1 d  ~  chi-square with (r - 1)(c - 1) degrees of freedom
 
-with G = dd/dT, over all rows and columns of the table but the last. Without coins C = 0, and W is Pearson's statistic. A chi-square statistic of the
-published rows has the right law under independence, as coins of two columns are independent too; but its differences are p times as large as the table's for
-each perturbed column, while their errors are not, so that it finds little. The same statistic of T without C would call chance a finding.
+with G = dd/dT, over all rows and columns of the table but the last. Without coins C = 0, and W is Pearson's statistic. The inverse of the whole covariance is
+taken, and not a correction of Pearson's statistic by its mean and variance (Rao and Scott): noise is as large in rare cells as in others, and drowns a statistic
+that divides by what is expected there. Published rows have the right law too where all have the same channel, but not where these differ
+(docs/proofs/comparisons.md).
 """
 
 from collections.abc import Callable, Sequence
@@ -142,7 +143,7 @@ class Table:
             "p is how likely so large a dependence is if the rows were a sample of a population in which both columns are independent"
         ]
         if self.left_out:
-            told.append(f"{self.left_out} values are left out, of which no rows are estimated")
+            told.append(f"left out: {self.left_out} of the values, of which no rows are estimated")
         if (few := int((self.expected < EXPECTED).sum())) > 0:
             told.append(
                 f"in {few} cells fewer than {EXPECTED} rows are expected, and p is rough: put rare values together by CASE"
