@@ -71,7 +71,9 @@ def compare(
     listing = Listing([part], query, False, False, False)
     lines = _lines(listing, query, part)
     estimates = _estimates(part)
-    compared = Pairs.of_columns(part, estimates) if not query.groups else Pairs.of_lines(part, estimates, lines)
+    compared = (
+        Comparisons.of_columns(part, estimates) if not query.groups else Comparisons.of_lines(part, estimates, lines)
+    )
     exact = [e.name for e in part.columns.estimates if e.exact and e.name in dict(query.shown)]
     notes = [*part.notes(lines), *([f"{', '.join(exact)}: exact, so that there is nothing to test"] if exact else [])]
     return compared.answer(part, notes)
@@ -111,7 +113,7 @@ def _estimates(part: Branch) -> list[Estimate]:
 
 
 @dataclass(frozen=True)
-class Items:
+class Sides:
     """Estimates one by one, whatever line and column they are of."""
 
     value: Numbers
@@ -122,7 +124,7 @@ class Items:
     """Whether an interval reaches farther than coins do, because numbers or conditions lie in steps."""
 
     @classmethod
-    def of(cls, estimates: Sequence[Estimate], lines: Lines, stepped: bool) -> "Items":
+    def of(cls, estimates: Sequence[Estimate], lines: Lines, stepped: bool) -> "Sides":
         """The columns below each other."""
         value, se, low, high = (
             np.concatenate([getattr(e, name)[lines] for e in estimates]) for name in ("value", "se", "low", "high")
@@ -144,7 +146,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Comparisons:
     """What is compared with what."""
 
     estimates: Sequence[Estimate]
@@ -156,7 +158,7 @@ class Pairs:
     names: pa.Table
 
     @classmethod
-    def of_columns(cls, part: Branch, estimates: Sequence[Estimate]) -> "Pairs":
+    def of_columns(cls, part: Branch, estimates: Sequence[Estimate]) -> "Comparisons":
         """The columns of the only line."""
         if len(estimates) < 2:
             raise QueryError(
@@ -168,7 +170,7 @@ class Pairs:
         return cls(estimates, np.zeros(1, dtype=np.intp), part.together(np.zeros(1, dtype=np.intp)), one, other, names)
 
     @classmethod
-    def of_lines(cls, part: Branch, estimates: Sequence[Estimate], lines: Lines) -> "Pairs":
+    def of_lines(cls, part: Branch, estimates: Sequence[Estimate], lines: Lines) -> "Comparisons":
         """All lines, in the only column."""
         if len(estimates) > 1:
             names = " and ".join(repr(e.name) for e in estimates)
@@ -190,12 +192,12 @@ class Pairs:
     def answer(self, part: Branch, notes: list[str]) -> Tested:
         """Each with its interval and p-value."""
         level, stepped = part.columns.level, len(part.forms) > 1
-        items = Items.of(self.estimates, self.lines, stepped)
-        value = items.value[self.one] - items.value[self.other]
+        sides = Sides.of(self.estimates, self.lines, stepped)
+        value = sides.value[self.one] - sides.value[self.other]
         if self.covariance is None or len({e.method for e in self.estimates}) > 1:
-            se, low, high, chances, note = self._apart(part, items, level)
+            se, low, high, chances, note = self._apart(part, sides, level)
         else:
-            se, low, high, chances, note = self._together(items, value, level)
+            se, low, high, chances, note = self._together(sides, value, level)
         estimate = Estimate(DIFFERENCE, value, se, low, high, self.estimates[0].method)
         rows = self.names.append_column(P, pa.array(np.where(np.isnan(value), np.nan, chances)))
         columns = [*self.names.column_names, DIFFERENCE, P]
@@ -209,13 +211,13 @@ class Pairs:
             else "the interval and p are about the rows of the table, of which coins are all that is uncertain"
         )
 
-    def _together(self, items: Items, value: Numbers, level: float) -> "Parts":
+    def _together(self, sides: Sides, value: Numbers, level: float) -> "Parts":
         """By the joint law of all of them."""
         assert self.covariance is not None
-        size = len(items.value)
+        size = len(sides.value)
         contrasts = Contrasts(np.nan_to_num(self.covariance.reshape(size, size)), self.one, self.other)
         z, c = NormalDist().inv_cdf(0.5 + level / 2), contrasts.reach(1 - level)
-        beyond, shaky = items.beyond(z), items.shakiness(z)
+        beyond, shaky = sides.beyond(z), sides.shakiness(z)
         extra = beyond[self.one] + beyond[self.other]
         square = np.maximum(shaky[self.one], shaky[self.other])
         with np.errstate(all="ignore"):
@@ -225,7 +227,7 @@ class Pairs:
             far = np.where(square > 0, _shortened(far, square), far)
         return contrasts.errors, value - reach, value + reach, contrasts.chances(far), []
 
-    def _apart(self, part: Branch, items: Items, level: float) -> "Parts":
+    def _apart(self, part: Branch, sides: Sides, level: float) -> "Parts":
         """By intervals that are apart, whatever they have to do with each other."""
         share = (1 - level) / len(self.one) / 2
         low, high = self._ends(part, share)
@@ -233,12 +235,12 @@ class Pairs:
         for chance in CHANCES[::-1]:
             least, most = self._ends(part, chance / len(self.one) / 2)
             chances = np.where((least > 0) | (most < 0), chance, chances)
-        return items.se[self.one] + items.se[self.other], low, high, chances, [APART]
+        return sides.se[self.one] + sides.se[self.other], low, high, chances, [APART]
 
     def _ends(self, part: Branch, share: float) -> tuple[Numbers, Numbers]:
         """The ends of differences of intervals that miss so often each."""
         at = part.at(1 - max(share, 1e-15))
-        wider = Items.of([at.columns[e.name] for e in self.estimates], self.lines, False)
+        wider = Sides.of([at.columns[e.name] for e in self.estimates], self.lines, False)
         return wider.low[self.one] - wider.high[self.other], wider.high[self.one] - wider.low[self.other]
 
 
