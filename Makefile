@@ -24,7 +24,7 @@ quick: $(TEST)  ## lint, and the tests that take no time, in a minute: while you
 	$(BIN)/python -m pytest -n auto -m "not slow" --durations=10 --durations-min=0.5
 
 test: $(TEST) check  ## lint, types, doctests and all tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(TEST)
 	$(BIN)/ruff check .

@@ -5,9 +5,11 @@ Exit codes: 0 done, 1 a verification that fails, 2 wrong use or input or what th
 
 import sys
 import warnings
+from functools import cache
 from typing import Annotated, Any
 
 import typer
+import typer.main
 
 from scumble import __version__
 from scumble.cli import (
@@ -85,11 +87,17 @@ def scumble(
     """Publish a table so that no row gives its person away, and ask it questions whose answers come with intervals."""
 
 
+@cache
+def _commands() -> Any:
+    """All commands with their options, put together once: that takes longer than a small table takes to publish."""
+    return typer.main.get_command(app)
+
+
 def run() -> int:
     """Runs a command; a mistake in use or input is one line and exit code 2, a warning one line."""
     warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
     try:
-        return int(app(standalone_mode=False, prog_name="scumble") or 0)
+        return int(_commands()(standalone_mode=False, prog_name="scumble") or 0)
     except UndecidedColumns as error:
         print(f"scumble: {error}", file=sys.stderr)
     except InputError as error:
