@@ -208,9 +208,13 @@ def test_a_changed_release_fails_its_verification(csv: Path) -> None:
     assert "was changed after it was written" in run("query", "r", "SELECT COUNT(*) FROM release", code=2)
 
 
-def test_the_demo_prints_truth_beside_estimates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_prints_truth_beside_estimates_and_ends_with_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    printed = run("demo", "--rows", "20000")
+    printed = run("demo", "--rows", "1000")
+    assert "report.html: the report of this release" in printed
+    assert "Internal edition" in (tmp_path / "demo" / "report.html").read_text()
     assert printed.count("true patients") == 3
     assert "demo/patients.release" in printed
     assert re.search(r"\d\d of 24 intervals hold the truth; of many, 19 of 20 do", printed)

@@ -40,17 +40,21 @@ def spec(patients: pa.Table, tmp_path: Path) -> Path:
 
 
 def test_foreseen_values_are_true_and_errors_are_met(spec: Path, patients: pa.Table) -> None:
-    """Over 120 publications the spread of each answer is the foreseen standard error within 26% (4 standard errors of a spread)."""
+    """Over 50 publications the spread of each answer is the foreseen standard error within 40% (4 standard errors of a spread), and the error that the
+    answers themselves state, whose coverage tests/statistical/ is about, within 3%."""
     given = read_spec(spec)
     found = forecast(read(given.table), given, QUESTIONS)
-    releases = [scumble.publish(spec, seed=seed) for seed in range(120)]
+    releases = [scumble.publish(spec, seed=seed) for seed in range(50)]
     for sql, foreseen in found.answers:
-        met = np.array([release.query(sql)["a"].value for release in releases])
+        answers = [release.query(sql)["a"] for release in releases]
+        met = np.array([answer.value for answer in answers])
         error = met.std(axis=0)
-        assert np.allclose(error, foreseen["a"].se, rtol=0.26), sql
+        assert np.allclose(error, foreseen["a"].se, rtol=0.4), sql
+        stated = np.median([answer.se for answer in answers], axis=0)
+        assert np.allclose(stated, foreseen["a"].se, rtol=0.03), (sql, stated / foreseen["a"].se)
         assert (
             np.abs(met.mean(axis=0) - foreseen["a"].value)
-            < 5 * error / np.sqrt(120) + 0.01 * np.abs(foreseen["a"].value)
+            < 5 * error / np.sqrt(50) + 0.01 * np.abs(foreseen["a"].value)
         ).all(), sql
     truth = [patients.column("disease").to_pylist().count(d) for d in DISEASES]
     assert np.allclose(found.answers[0][1]["a"].value, truth)

@@ -74,14 +74,6 @@ def test_the_demonstration_goes_on_without_the_extra(tmp_path: Path) -> None:
     assert "Now try" in done.stdout
 
 
-def test_the_demonstration_ends_with_its_report(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from scumble.cli.hospital import run; run(Path(sys.argv[1]), 1000)"
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "report.html: the report of this release" in done.stdout
-    assert "Internal edition" in (tmp_path / "report.html").read_text()
-
-
 def test_progress_is_told_section_by_section(tmp_path: Path) -> None:
     release, _ = made("k_dgs")
     told: list[tuple[int, int | None]] = []
