@@ -53,6 +53,16 @@ def up(value: float) -> str:
     return plain(math.ceil(value / step - 1e-6) * step)
 
 
+def down(value: float) -> str:
+    """A bound from below in three digits, rounded down.
+
+    >>> down(0.11764), down(14.988), down(639.99)
+    ('0.117', '14.9', '639')
+    """
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - 2)
+    return plain(math.floor(value / step + 1e-6) * step)
+
+
 def whole(value: float) -> str:
     """A count.
 

@@ -29,6 +29,7 @@ from scumble.reporting.sections.risk import risk
 from scumble.reporting.sections.signature import signature
 from scumble.reporting.sections.standards import standards
 from scumble.reporting.sections.summary import summary
+from scumble.reporting.sections.verdict import verdict
 from scumble.reporting.subject import Subject
 
 SECTIONS: list[Callable[[Subject], Section | None]] = [
@@ -66,6 +67,7 @@ def render(subject: Subject, progress: Progress | None = None) -> str:
         .render(
             sections=sections,
             internal=subject.internal,
+            verdict=verdict(subject),
             name=text(subject.release.title),
             mechanism=", ".join(dict.fromkeys(part.manifest.mechanism for part in subject.parts)),
             rows=whole(manifest.rows),

@@ -12,7 +12,7 @@ from scumble.privacy.numerals import at_most
 from scumble.privacy.rho import posterior_bound
 from scumble.privacy.words_of_counts import NOISY_COUNTS, sample_sizes
 from scumble.reporting.figure import text
-from scumble.reporting.numbers import at_most_share, fraction
+from scumble.reporting.numbers import at_most_share, down, fraction, up
 
 Given = dict[str, float]
 
@@ -83,31 +83,22 @@ def parameters(guarantee: Guarantee) -> list[Parameter]:
     return pairs
 
 
+SHARES = ("largest_posterior", "largest_share", "by_factor")
+"""Probabilities that are bounds from above."""
 UPWARD = (
-    "gamma",
-    "epsilon",
-    "total_epsilon",
-    "total_delta",
-    "delta",
-    "largest_posterior",
-    "largest_share",
-    "beta",
-    "anything",
-    "by_factor",
-    "channel_gamma",
-    "row_gamma",
-    "row_epsilon",
-    "fresh_gamma",
-    "theta",
-)
-"""Numbers that bound something from above; they are rounded up, others down."""
+    "gamma", "epsilon", "total_epsilon", "total_delta", "delta", "beta", "anything", "channel_gamma", "row_gamma",
+    "row_epsilon", "fresh_gamma", "theta",
+)  # fmt: skip
+"""Other numbers that bound something from above; they are rounded up, all others down."""
 
 
 def _bound(name: str, value: float) -> str:
-    if name in UPWARD:
-        return at_most(value)
-    short = float(f"{value:.6g}")
-    return plain(short if short <= value * (1 + 1e-9) else value - 10.0 ** (math.floor(math.log10(abs(value))) - 5))
+    """In three digits, as everywhere on the page, rounded to the side on which it holds; whole numbers in full."""
+    if name in SHARES:
+        return at_most_share(value)
+    if float(value).is_integer():
+        return plain(value)
+    return up(value) if name in UPWARD else down(value)
 
 
 def _columns(guarantee: Guarantee) -> str:
@@ -184,10 +175,19 @@ NOT_OF_ALL = (*BREACHES, "subtable_posterior")
 """Guarantees whose rho1 and rho2 are not those of every belief."""
 
 
-def sentence(guarantee: Guarantee) -> str:
-    """The guarantee in one plain sentence; its own statement where there is no plainer one."""
+BESIDE_PUBLIC = (
+    "rho", "own_distribution", "amplification", "joint_amplification", "person_amplification", "sampled_amplification",
+    "subtable_posterior", "value_odds", *BREACHES,
+)  # fmt: skip
+"""Guarantees of sensitive columns, which public ones of the same row may tell: the coins are not all that an attacker sees."""
+
+
+def sentence(guarantee: Guarantee, *, public: bool = False) -> str:
+    """The guarantee in one plain sentence; its own statement where there is no plainer one. `public` where public columns stand beside."""
     made = SENTENCES.get(guarantee.kind)
     plainly = made(guarantee) if made else guarantee.statement
+    if made and public and guarantee.kind in BESIDE_PUBLIC:
+        plainly = f"{plainly.removesuffix('.')}, beyond what public columns tell."
     return f"Of one row alone, of the several that a person may have: {plainly}" if of_one_row(guarantee) else plainly
 
 
@@ -264,10 +264,18 @@ def of_the_row(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
     return [guarantee for guarantee in guarantees if set(guarantee.columns) == every]
 
 
-def headline(guarantees: Sequence[Guarantee]) -> str:
+def headline(guarantees: Sequence[Guarantee], *, public: bool = False) -> str:
     """What is promised first of all: about the whole row, where something is."""
     first = [*of_the_row(guarantees), *guarantees][:1]
-    return sentence(first[0]) if first else ""
+    return sentence(first[0], public=public) if first else ""
+
+
+def says_nothing(guarantee: Guarantee) -> bool:
+    """Whether the factor that is promised beside it bounds the same belief as low or lower."""
+    by_factor = guarantee.parameters.get("by_factor")
+    return (
+        guarantee.kind in BREACHES and by_factor is not None and by_factor <= guarantee.parameters["rho2"] * (1 + 1e-9)
+    )
 
 
 def example(guarantees: Sequence[Guarantee], belief: Belief | None) -> tuple[str, str] | None:

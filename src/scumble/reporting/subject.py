@@ -18,6 +18,7 @@ from scumble.engines.engine import TABLE
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
 from scumble.mechanisms.words import Words
+from scumble.publishing.dependence import Dependence, dependence_in
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.model import sql_of
 from scumble.release.manifest import Manifest
@@ -111,6 +112,18 @@ class Subject:
     def truth(self) -> pa.Table | None:
         """The raw table with the columns and values of the release, before any coin; None where ranges were published instead."""
         return None if self.raw is None or self.manifest.view.ranges else true_table(self.raw, self.release)
+
+    @once
+    def dependences(self) -> list[Dependence]:
+        """What public columns tell of sensitive ones, as publishing printed it; nothing without the raw table."""
+        manifest, truth = self.manifest, self.truth
+        if truth is None:
+            return []
+        sensitive = [column.name for column in manifest.columns if column.role in ("sensitive", "apart")]
+        for name, domain in manifest.domains.items():  # as codes, as publishing has them: then ties are broken alike
+            codes = pa.array(domain.encode(truth.column(name).combine_chunks(), name))
+            truth = truth.set_column(truth.column_names.index(name), name, codes)
+        return dependence_in(truth, manifest.public, sensitive)
 
     @once
     def total(self) -> float:

@@ -6,7 +6,7 @@ from scumble.mechanisms import find_mechanism
 from scumble.privacy.guarantee import Clause
 from scumble.privacy.words import heading, text
 from scumble.release.manifest import Manifest
-from scumble.reporting.promises import Parameter, parameters, sentence
+from scumble.reporting.promises import Parameter, parameters, says_nothing, sentence
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject
 
@@ -24,13 +24,17 @@ class Promise:
 def promise(subject: Subject) -> Section:
     """The section; a condition that all guarantees share stands once."""
     terms, manifest = subject.terms, subject.manifest
-    outcome = iter([check.passed for check in subject.checks if check.name == "guarantee"])
+    outcomes = [check.passed for check in subject.checks if check.name == "guarantee"]
+    judged = list(zip(terms.guarantees, outcomes, strict=True))
+    shown = [(g, holds) for g, holds in judged if not (holds and says_nothing(g))]
+    beside = bool(manifest.sensitive and manifest.public)
     return Section(
         "promise",
         "What is guaranteed, and what is not",
         {
-            "promises": [Promise(sentence(g), g.statement, parameters(g), next(outcome)) for g in terms.guarantees],
-            "conditions": list(dict.fromkeys(c.sentence for g in terms.guarantees for c in g.conditions)),
+            "promises": [Promise(sentence(g, public=beside), g.statement, parameters(g), holds) for g, holds in shown],
+            "weaker": len(judged) - len(shown),
+            "conditions": list(dict.fromkeys(c.sentence for g, _ in shown for c in g.conditions)),
             "not_covered": [_headed(clause) for clause in terms.not_covered],
             "depends": [clause.sentence for clause in terms.depends_on_data],
             "coins": _coins(manifest),

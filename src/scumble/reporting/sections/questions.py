@@ -62,7 +62,7 @@ def questions(subject: Subject) -> Section:
         "Singling out, linkability, inference",
         {
             "answers": answered(subject),
-            "attempts": [_attempt(finding) for finding in subject.findings],
+            "attempts": [_attempt(f) for f in subject.findings if f.question != "integrity"],
             "integrity": [_attempt(f) for f in subject.findings if f.question == "integrity"],
             "scored": subject.scored,
             "level": f"{100 * LEVEL:.5g}%",

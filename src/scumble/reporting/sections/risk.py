@@ -9,7 +9,7 @@ from sqlglot import exp
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
 from scumble.privacy.rho import posteriors
-from scumble.publishing.dependence import Dependence, dependence_in
+from scumble.publishing.dependence import Dependence
 from scumble.reporting.figure import text
 from scumble.reporting.numbers import share, whole
 from scumble.reporting.section import Section
@@ -26,20 +26,8 @@ def risk(subject: Subject) -> Section | None:
     if subject.truth is None or subject.raw is None:
         return None
     lines = [*_alone(subject), *[line for name in subject.manifest.sensitive[:6] for line in _guess(subject, name)]]
-    sentences = _told(subject)
+    sentences = [(_readable(one).words, one.determined) for one in subject.dependences]
     return Section("risk", TITLE, {"lines": lines, "told": sentences}) if lines or sentences else None
-
-
-def _told(subject: Subject) -> list[tuple[str, bool]]:
-    """What public columns tell of sensitive ones, as publishing printed it, and whether they determine it."""
-    manifest, truth = subject.manifest, subject.truth
-    assert truth is not None
-    sensitive = [column.name for column in manifest.columns if column.role in ("sensitive", "apart")]
-    for name, domain in manifest.domains.items():  # as codes, as publishing has them: then ties are broken alike
-        codes = pa.array(domain.encode(truth.column(name).combine_chunks(), name))
-        truth = truth.set_column(truth.column_names.index(name), name, codes)
-    dependences = dependence_in(truth, manifest.public, sensitive)
-    return [(_readable(one).words, one.determined) for one in dependences]
 
 
 def _readable(one: Dependence) -> Dependence:

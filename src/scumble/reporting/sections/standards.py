@@ -7,6 +7,7 @@ from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.mechanism import Traits
 from scumble.mechanisms.words import COLLECTED
 from scumble.release.records import DEVICES
+from scumble.reporting.numbers import up
 from scumble.reporting.promises import AMPLIFICATIONS, belief
 from scumble.reporting.section import Section
 from scumble.reporting.subject import Subject
@@ -43,7 +44,7 @@ def _parameters(subject: Subject) -> str:
     if parameters is None or parameters.factor is None:
         return "No ε is claimed: the guarantee is of another kind, stated above."
     delta = f"δ = {plain(parameters.save)}" if parameters.save else "δ = 0"
-    return f'ε = {math.log(parameters.factor):.4g}, {delta}. Smaller is more private; "What the number means" works it out.'
+    return f'ε = {up(math.log(parameters.factor))}, {delta}. Smaller is more private; "What the number means" works it out.'
 
 
 def _composition(traits: Traits, keyed: bool) -> str:

@@ -10,7 +10,6 @@ from scumble.reporting.numbers import share, up, whole
 from scumble.reporting.promises import OWN, belief, example, headline
 from scumble.reporting.section import Section
 from scumble.reporting.sections.questions import answered, integrity_answer
-from scumble.reporting.sections.verdict import verdict
 from scumble.reporting.subject import Subject
 
 
@@ -30,8 +29,7 @@ def summary(subject: Subject) -> Section:
         "summary",
         "In short",
         {
-            "headline": headline(subject.terms.guarantees),
-            "verdict": verdict(subject),
+            "headline": headline(subject.terms.guarantees, public=bool(manifest.sensitive and manifest.public)),
             "tiles": tiles(subject),
             "answers": answered(subject),
             "integrity": integrity_answer(subject),
@@ -55,7 +53,7 @@ def tiles(subject: Subject) -> list[Tile]:
             Tile(
                 "Odds change at most",
                 f"× {up(known.factor)}",
-                f"by what is published (ε = {math.log(known.factor):.3g}{save})",
+                f"by what is published (ε = {up(math.log(known.factor))}{save})",
             )
         )
     pair = example(subject.terms.guarantees, known)
@@ -82,9 +80,6 @@ def tiles(subject: Subject) -> list[Tile]:
                 "in a value, for whoever believes the table's own shares",
             )
         )
-    if subject.alone is not None:
-        alone = share(subject.alone / max(1, manifest.rows))
-        cards.append(Tile("Rows that are alone", alone, "with the values of their public columns"))
     return cards
 
 
@@ -106,6 +101,10 @@ def _decide(subject: Subject) -> list[str]:
         decisions.append(
             f"{share(subject.alone / manifest.rows)} of the rows can be recognised by whoever knows their public values. May it be known that these people are in the table, and do the public columns "
             "tell nothing that must stay hidden?"
+        )
+    if manifest.sensitive and manifest.public and not subject.dependences:
+        decisions.append(
+            "How much do public columns tell of the sensitive ones, whatever the coins do? The internal edition measures it."
         )
     if subject.terms.depends_on_data:
         decisions.append(
