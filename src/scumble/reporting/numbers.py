@@ -46,9 +46,11 @@ def fraction(value: float) -> str:
 def up(value: float) -> str:
     """A bound in three digits, rounded up.
 
-    >>> up(9), up(2.71828), up(639.99), up(1234567)
-    ('9', '2.72', '640', '1,240,000')
+    >>> up(9), up(2.71828), up(639.99), up(1234567), up(0)
+    ('9', '2.72', '640', '1,240,000', '0')
     """
+    if value <= 0 or not math.isfinite(value):
+        return plain(value)
     step = 10.0 ** (math.floor(math.log10(value)) - 2)
     return plain(math.ceil(value / step - 1e-6) * step)
 

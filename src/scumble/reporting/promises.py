@@ -8,7 +8,6 @@ from functools import partial
 from scumble.core.parameters import plain
 from scumble.privacy.breach import swapping_posterior
 from scumble.privacy.guarantee import Guarantee
-from scumble.privacy.numerals import at_most
 from scumble.privacy.rho import posterior_bound
 from scumble.privacy.words_of_counts import NOISY_COUNTS, sample_sizes
 from scumble.reporting.figure import text
@@ -130,7 +129,7 @@ def _odds(guarantee: Guarantee) -> str:
     seen = "a row" if who == "row" else "a person's row"
     return (
         f"Seeing {seen} changes the odds of anything about the {who}'s {_columns(guarantee)} by a factor of at most "
-        f"{at_most(guarantee.parameters['gamma'])}."
+        f"{up(guarantee.parameters['gamma'])}."
     )
 
 
@@ -141,9 +140,9 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     "amplification": _odds,
     "joint_amplification": _odds,
     "person_amplification": lambda g: f"Seeing all rows of a person, up to {g.parameters['rows']:,.0f} of them, changes the odds of anything about the person's {_columns(g)} "
-    f"by a factor of at most {at_most(g.parameters['gamma'])}.",
+    f"by a factor of at most {up(g.parameters['gamma'])}.",
     "person_counts": lambda g: f"Whether a person with all of its rows, up to {g.parameters['rows']:,.0f} of them, is in the table changes the probability of the release by a "
-    f"factor of at most {at_most(g.parameters['gamma'])}" + (f", save with probability {at_most(g.parameters['delta'])}." if g.parameters["delta"] else "."),
+    f"factor of at most {up(g.parameters['gamma'])}" + (f", save with probability {up(g.parameters['delta'])}." if g.parameters["delta"] else "."),
     "sampled_amplification": _odds,
     "subtable_posterior": lambda g: f"For whoever believes the table's own shares, no protected value of {_columns(g)} is believed with more than "
     f"{fraction(g.parameters['rho2'])} after seeing a row.",
@@ -152,9 +151,9 @@ SENTENCES: dict[str, Callable[[Guarantee], str]] = {
     "reconstruction": lambda g: "Of no group of people who agree on all public columns can the share of a value be estimated well from the sample.",
     "semantic_k": lambda g: f"Every published combination of values stands for {g.parameters['k']:g} rows or more.",
     NOISY_COUNTS: lambda g: f"Whether a {whose(g)} is in the table changes the probability of the release by a factor of at most "
-    f"{at_most(math.exp(g.parameters['total_epsilon']))}, save with probability {plain(g.parameters['total_delta'])}.",
+    f"{up(math.exp(g.parameters['total_epsilon']))}, save with probability {plain(g.parameters['total_delta'])}.",
     "full_counts": lambda g: f"Whether a {whose(g)} is in the table changes the probability of the release by a factor of at most "
-    f"{at_most(math.exp(g.parameters['epsilon']))}.",
+    f"{up(math.exp(g.parameters['epsilon']))}.",
     "tuple_membership": lambda g: f"That a person's row is in the table, believed with {fraction(g.parameters['rho1'])}, is believed with at most "
     f"{fraction(g.parameters['rho2'])} after seeing the release.",
     "l_diversity": lambda g: f"For whoever knows nothing of the others in a bucket, no value of {_columns(g)} is believed with more than "
@@ -295,4 +294,4 @@ def _range(numbers: Sequence[float]) -> str:
     if not numbers:
         return "which is in the manifest"
     low, high = min(numbers), max(numbers)
-    return f"{at_most(high)} for each" if low == high else f"{at_most(low)} to {at_most(high)}"
+    return f"{up(high)} for each" if low == high else f"{up(low)} to {up(high)}"
