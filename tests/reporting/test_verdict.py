@@ -88,7 +88,7 @@ def test_public_columns_are_looked_at_where_the_truth_is_given() -> None:
 
 @pytest.mark.parametrize(
     ("gravities", "broken", "tone"),
-    [([0, 0], False, "calm"), ([0, 1], False, "watch"), ([2, 0], False, "grave"), ([0, 3], False, "grave"), ([0, 0], True, "grave")],
+    [([0, 0], False, "calm"), ([0, 1], False, "watch"), ([2, 0], False, "grave"), ([0, 3], False, "severe"), ([0, 0], True, "severe")],
 )  # fmt: skip
 def test_a_page_looks_as_its_gravest_judgement(gravities: list[int], broken: bool, tone: str) -> None:
     lines = [Judgement("q", "1%", "word", "s", gravity) for gravity in gravities]

@@ -27,8 +27,8 @@ FOUND = ([0.01, 0.1, 0.5], ["few", "some", "many", "most"])
 TOLD = ([0.1, 0.25, 0.5], ["little", "some", "much", "nearly all"])
 """Of the guesses that are wrong without public columns, the share that these put right, up to each; the last is for more."""
 
-TONES = ("calm", "watch", "grave", "grave")
-"""How a page looks by the gravest of its judgements. Nothing on a grave page is green."""
+TONES = ("calm", "watch", "grave", "severe")
+"""How a page looks by the gravest of its judgements. Nothing on a grave or severe page is green."""
 
 UNBOUND = "no bound"
 
