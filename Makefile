@@ -6,11 +6,12 @@ VENV := .venv/.made
 DEMO := .venv/.demo
 TEST := .venv/.test
 BENCH := .venv/.bench
+DOCS := .venv/.docs
 
 # modules that were compiled once are not compiled again by the next run, nor by each process that the tests start
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-collect quick test check bounds fuzz bench neighbours faults notebooks browser browser-tools r-package r-tools hyparquet clean
+.PHONY: demo demo-collect quick test check bounds fuzz bench neighbours faults notebooks browser browser-tools r-package r-tools hyparquet docs pictures clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -71,6 +72,13 @@ r-package: $(TEST)  ## puts the estimator into the R package in r/
 hyparquet: $(TEST) browser-tools  ## builds the vendored Parquet reader anew: it has to be the one that is here
 	$(BIN)/python tests/web/vendored.py
 
+docs: $(DOCS)  ## builds the site of the documentation in build/docs/site, without network; a broken link fails
+	$(BIN)/python docs/site/build.py
+
+pictures: $(TEST)  ## makes the pictures of README and docs anew, from the demonstration, with Chromium
+	$(BIN)/scumble demo
+	$(BIN)/python docs/images/pictures.py
+
 notebooks: $(TEST)  ## run the tutorials and store what they show
 	$(BIN)/python docs/notebooks/run.py
 
@@ -93,6 +101,11 @@ $(TEST): pyproject.toml | $(VENV)
 $(BENCH): $(TEST)
 	@echo "installing what the benchmarks compare with"
 	$(PIP) -e '.[bench]'
+	touch $@
+
+$(DOCS): pyproject.toml | $(VENV)
+	@echo "installing what builds the site of the documentation"
+	$(PIP) -e '.[docs]'
 	touch $@
 
 clean:
