@@ -10,7 +10,7 @@ from scumble.publishing.dependence import Dependence
 from scumble.reporting.promises import headline, says_nothing
 from scumble.reporting.raw import read_raw
 from scumble.reporting.sections.promise import promise
-from scumble.reporting.sections.verdict import Judgement, Verdict, found, learnt, told, verdict
+from scumble.reporting.sections.verdict import Judgement, Opinion, found, learnt, told, verdict
 from scumble.reporting.subject import Subject
 
 
@@ -92,7 +92,7 @@ def test_public_columns_are_looked_at_where_the_truth_is_given() -> None:
 )  # fmt: skip
 def test_a_page_looks_as_its_gravest_judgement(gravities: list[int], broken: bool, tone: str) -> None:
     lines = [Judgement("q", "1%", "word", "s", gravity) for gravity in gravities]
-    assert Verdict("", lines, broken).tone == tone
+    assert Opinion("", lines, broken).tone == tone
 
 
 def test_belief_and_number_stand_in_one_sentence() -> None:
@@ -108,7 +108,9 @@ def test_the_headline_names_what_the_coins_do_not_hide() -> None:
         "after seeing the row, beyond what public columns tell."
     )
     assert "public columns" not in headline(release.terms.guarantees)
+    assert Subject(made("generalized")[0]).beside_public, "ranges of other columns tell what they tell"
     counts, _ = made("noisy_counts")
+    assert not Subject(counts).beside_public
     assert "public columns" not in headline(counts.terms.guarantees, public=True)
 
 

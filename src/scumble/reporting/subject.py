@@ -72,6 +72,11 @@ class Subject:
         return [name for name in kept(self.manifest) if name not in public]
 
     @property
+    def beside_public(self) -> bool:
+        """Whether other columns stand beside the perturbed ones, as they are or as ranges, and tell what they tell."""
+        return 0 < len(self.manifest.sensitive) < len(self.manifest.columns)
+
+    @property
     def suppressed(self) -> bool:
         """Whether rare rows were left out, so that the truth has rows that no interval is about."""
         return self.manifest.view.suppressed

@@ -27,12 +27,14 @@ def promise(subject: Subject) -> Section:
     outcomes = [check.passed for check in subject.checks if check.name == "guarantee"]
     judged = list(zip(terms.guarantees, outcomes, strict=True))
     shown = [(g, holds) for g, holds in judged if not (holds and says_nothing(g))]
-    beside = bool(manifest.sensitive and manifest.public)
     return Section(
         "promise",
         "What is guaranteed, and what is not",
         {
-            "promises": [Promise(sentence(g, public=beside), g.statement, parameters(g), holds) for g, holds in shown],
+            "promises": [
+                Promise(sentence(g, public=subject.beside_public), g.statement, parameters(g), holds)
+                for g, holds in shown
+            ],
             "weaker": len(judged) - len(shown),
             "conditions": list(dict.fromkeys(c.sentence for g, _ in shown for c in g.conditions)),
             "not_covered": [_headed(clause) for clause in terms.not_covered],

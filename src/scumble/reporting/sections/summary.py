@@ -29,7 +29,7 @@ def summary(subject: Subject) -> Section:
         "summary",
         "In short",
         {
-            "headline": headline(subject.terms.guarantees, public=bool(manifest.sensitive and manifest.public)),
+            "headline": headline(subject.terms.guarantees, public=subject.beside_public),
             "tiles": tiles(subject),
             "answers": answered(subject),
             "integrity": integrity_answer(subject),
@@ -102,7 +102,7 @@ def _decide(subject: Subject) -> list[str]:
             f"{share(subject.alone / manifest.rows)} of the rows can be recognised by whoever knows their public values. May it be known that these people are in the table, and do the public columns "
             "tell nothing that must stay hidden?"
         )
-    if manifest.sensitive and manifest.public and not subject.dependences:
+    if subject.beside_public and not subject.dependences:
         decisions.append(
             "How much do public columns tell of the sensitive ones, whatever the coins do? The internal edition measures it."
         )

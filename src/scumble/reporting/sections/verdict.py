@@ -46,7 +46,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Opinion:
     """All of them, and what they come to."""
 
     sentence: str
@@ -59,16 +59,15 @@ class Verdict:
         return TONES[3 if self.broken else max(line.gravity for line in self.lines)]
 
 
-def verdict(subject: Subject) -> Verdict:
+def verdict(subject: Subject) -> Opinion:
     """The first is always there; rows that are alone where rows are published, public columns where the raw table is given."""
-    beside = bool(subject.manifest.sensitive and subject.manifest.public)
-    lines = [learnt(subject.terms.guarantees, public=beside)]
+    lines = [learnt(subject.terms.guarantees, public=subject.beside_public)]
     if subject.alone is not None:
         lines.append(found(subject.alone, subject.manifest.rows))
     if subject.dependences:
         lines.append(told(subject.dependences))
     broken = any(not check.passed for check in subject.checks) or any(not f.passed for f in subject.findings)
-    return Verdict(_together(lines, subject.alone is not None), lines, broken)
+    return Opinion(_together(lines, subject.alone is not None), lines, broken)
 
 
 def _together(lines: Sequence[Judgement], rows: bool) -> str:
