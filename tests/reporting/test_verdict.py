@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from forged import forged
 from reporting.reported import made
 
 from scumble.privacy.guarantee import amplification_guarantee
@@ -121,3 +122,11 @@ def test_a_guarantee_that_says_no_more_than_the_factor_is_left_out() -> None:
     assert len(weaker) == facts["weaker"] == 1
     assert len(facts["promises"]) == len(release.terms.guarantees) - 1
     assert not any("property" in line.plain for line in facts["promises"])
+
+
+def test_a_claim_that_nothing_founds_makes_the_page_severe() -> None:
+    """The guarantees that follow still stand on it, and no more than these."""
+    release, _ = made("rho")
+    more = forged(release, guarantees=[*release.manifest.guarantees, release.manifest.guarantees[0]])
+    assert verdict(Subject(more)).tone == "severe"
+    assert len(promise(Subject(more)).facts["promises"]) == len(promise(Subject(release)).facts["promises"])
