@@ -64,6 +64,14 @@ def _made(*columns: str, rows: int = 1500, **how: Any) -> Callable[[], scumble.R
     return make
 
 
+def _capped_baskets(**more: Any) -> scumble.Release:
+    """Users who stayed in one of two tables."""
+    roles = {"user": "user", "item": "item", "value": "stars"}
+    schema = [["item 0", "item 1"], ["item 2"]]
+    settings = {**NOISE, **roles, "schema": schema, "c_star": 1, **more}
+    return scumble.publish(baskets(), mechanism="columnized", epsilon=20, seed=3, settings=settings)
+
+
 WORDS = ("sex", "disease", "smoker", "ward")
 RELEASES: dict[str, Callable[[], scumble.Release]] = {
     "uniform": _made(**THREE, retain={"disease": 0.5, "smoker": 0.6, "visits": 0.7}),
@@ -134,6 +142,15 @@ RELEASES: dict[str, Callable[[], scumble.Release]] = {
             "schema": [["item 0", "item 1"], ["item 1", "item 2"]],
         },
     ),
+    "capped columns": _made(
+        *FEW,
+        "ward",
+        mechanism="columnized",
+        epsilon=20,
+        settings={**NOISE, "schema": [["sex", "disease"], ["visits"], ["ward"]], "c_star": 2},
+    ),
+    "capped transactions": _capped_baskets,
+    "lower counts": lambda: _capped_baskets(histogram_share=0),
 }
 """How each is published; those of one mechanism differ in what a page has to know of them."""
 

@@ -40,8 +40,10 @@ def k_guarantee(columns: list[str], k: int) -> Guarantee:
     return Guarantee(kind="semantic_k", columns=columns, parameters={"k": k}, conditions=conditions)
 
 
-def dp_guarantee(columns: list[str], matrix: NoisyCountMatrix, parts: int = 1, beside: float = 0.0) -> Guarantee:
-    """(epsilon, delta) of `parts` tables that one tuple can be in, counted by the same matrix, and `beside` that was spent on their schema."""
+def dp_guarantee(
+    columns: list[str], matrix: NoisyCountMatrix, parts: int = 1, beside: float = 0.0, histogram: float = 0.0
+) -> Guarantee:
+    """(epsilon, delta) of `parts` tables that one tuple can be in, counted by the same matrix, and what was spent on their schema and on a histogram."""
     return Guarantee(
         kind="noisy_counts",
         columns=columns,
@@ -51,7 +53,8 @@ def dp_guarantee(columns: list[str], matrix: NoisyCountMatrix, parts: int = 1, b
             "delta": matrix.delta,
             "parts": parts,
             "beside": beside,
-            "total_epsilon": parts * matrix.epsilon + beside,
+            **({"histogram": histogram} if histogram else {}),
+            "total_epsilon": parts * matrix.epsilon + beside + histogram,
             "total_delta": parts * matrix.delta,
         },
         conditions=clauses("one_tuple", "neighbours", "adds_up"),

@@ -37,7 +37,7 @@ GUARANTEES: dict[str, Declared] = {
     "joint_amplification": _of("gamma epsilon"),
     "l_diversity": _of("l largest_share"),
     "memoised": _of("gamma epsilon fresh_gamma"),
-    NOISY_COUNTS: _of("k epsilon delta parts beside total_epsilon total_delta"),
+    NOISY_COUNTS: _of("k epsilon delta parts beside total_epsilon total_delta", "histogram"),
     "own_distribution": _of("rho1 rho2 retain", "rows"),
     "person_amplification": _of("gamma epsilon rows row_gamma"),
     "person_counts": _of("gamma epsilon delta rows row_epsilon"),
@@ -56,6 +56,7 @@ GUARANTEES: dict[str, Declared] = {
 CLAUSES: dict[str, Declared] = {
     "buckets_follow": _of("column"),
     "computed_schema": _of("epsilon"),
+    "counted_columns": _of("epsilon"),
     "counts_told": _of("column"),
     "domain_from_data": _of("column"),
     "factors_tell": _of("column"),

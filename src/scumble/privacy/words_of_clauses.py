@@ -83,6 +83,7 @@ CLAUSES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "declared_domain": "The domain was declared without looking at the data.",
     "given_schema": "The schema and the bound on the columns of a tuple were fixed without looking at the data.",
     "computed_schema": lambda given: f"The schema was computed from the data, from counts with noise for epsilon = {given['epsilon']:.6g}, which is part of the epsilon above.",
+    "counted_columns": lambda given: f"In how many columns of the schema tuples have values was counted with noise for epsilon = {given['epsilon']:.6g}, which is part of the epsilon above.",
     "known_total": lambda given: f"That there are {given['total']:,} tuples was public before; these guarantees do not cover what it tells.",
     "knows_bucket": "The attacker knows which bucket a person is in, and of nobody in it the value: who knows the others knows the last.",
     "alike_in_bucket": "The attacker believes that all of a bucket's values are equally likely for each of its rows.",

@@ -27,6 +27,7 @@ PARAMETERS = {
     "total_delta": "the probability δ outside of which ε holds, all tables together",
     "parts": "the number of tables that one row can be in",
     "beside": "the part of ε that the choice of the tables used",
+    "histogram": "the part of ε that counting the columns of people used",
     "l": "no value has more than 1/l of a bucket",
     "largest_share": "the largest share of a value in a bucket, as published",
     "alpha": "a row of the table is published with probability α + β",

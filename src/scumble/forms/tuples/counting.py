@@ -1,6 +1,6 @@
 """The tuples of published tables, counted once for all questions, as a table that an engine knows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,11 @@ from sqlglot import exp
 from scumble.core.domain import Domain
 from scumble.engines.engine import Engine, registered
 from scumble.engines.expressions import column, count, double, select, table
+from scumble.forms.tuples.linear import Floats
+from scumble.forms.tuples.published import PLACE, Published
 from scumble.forms.tuples.statement import NOISE, NUMBER, TUPLE, Summed, sums_of
 from scumble.forms.tuples.suppressed import Span
+from scumble.mechanisms.kept_columns import KeptColumn
 from scumble.query.groups import Keys, ordered
 
 COUNT = "scumble n"
@@ -33,13 +36,24 @@ class CountingRule:
     variance_at_floor: float = 0.0
     variance_above: float = 0.0
 
-    def applied(self, tuples: pa.Table) -> pa.Table:
-        """The tuples with the rows that each stands for, and how uncertain that is."""
+    def applied(self, tuples: pa.Table, of: Published | None = None) -> pa.Table:
+        """The tuples with the rows that each stands for, and how uncertain that is; `of` a table whose tuples were capped."""
+        rows, noise = self.estimates(tuples)
+        if of is not None:
+            rows, noise = of.scaled(rows, noise)
+        return tuples.append_column(NUMBER, pa.array(rows)).append_column(NOISE, pa.array(noise))
+
+    def estimates(self, tuples: pa.Table) -> tuple[Floats, Floats]:
+        """The rows behind each tuple, and their variances."""
         counts = tuples.column(COUNT).to_numpy().astype(np.float64)
         above = counts > self.floor if self.variance_above else np.ones(len(counts), dtype=np.bool_)
         rows = np.where(above, counts, self.at_floor)
-        noise = np.where(above, self.variance_above, self.variance_at_floor)
-        return tuples.append_column(NUMBER, pa.array(rows)).append_column(NOISE, pa.array(noise))
+        return rows, np.where(above, self.variance_above, self.variance_at_floor)
+
+    def published(self, tuples: pa.Table, column: KeptColumn | None) -> Published:
+        """All tuples of a table that was capped."""
+        rows, noise = self.estimates(tuples)
+        return Published(column, float(rows.sum()), float(noise.sum()))
 
 
 @dataclass(frozen=True)
@@ -85,8 +99,15 @@ class CountedTuples:
 
     def is_truth(self, value: exp.Expression) -> bool:
         """Whether a value is true, false or missing."""
+        return bool(pa.types.is_boolean(self._type(value)))
+
+    def kind(self, name: str) -> pa.DataType:
+        """The type of a column."""
+        return self._type(column(name))
+
+    def _type(self, value: exp.Expression) -> pa.DataType:
         empty = self.engine.run(select({"v": value}, self.table).limit(exp.Literal.number(0)))
-        return bool(pa.types.is_boolean(empty.schema.field("v").type))
+        return empty.schema.field("v").type
 
 
 _ENDS: dict[str, type[exp.AggFunc]] = {"low": exp.Min, "high": exp.Max}
@@ -109,22 +130,31 @@ def over_domain(tuples: pa.Table, domains: Mapping[str, Domain]) -> pa.Table:
     return pa.table({**values, COUNT: counts})
 
 
-def pairs_of(engine: Engine, parts: Mapping[str, Sequence[Any]], roles: Mapping[str, str]) -> pa.Table:
-    """The pairs of each pattern of transactions; an item that is in several tables is taken from the first that has it."""
-    names = [roles[role] for role in ("item", "value", "pattern") if role in roles]
+def owned(parts: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """The items that each table answers for: one that is in several tables is taken from the first that has it."""
     taken: set[Any] = set()
-    tables = []
-    for place, (part, items) in enumerate(parts.items()):
-        own = [item for item in items if item not in taken]
-        taken |= set(own)
-        pairs = tuples_of(engine, part, names)
-        known = pa.array(own).cast(pairs.schema.field(roles["item"]).type)
-        pairs = pairs.filter(pc.is_in(pairs.column(roles["item"]), value_set=known, skip_nulls=True))
-        tables.append(_numbered(pairs, place, roles["pattern"]))
-    return pa.concat_tables(tables)
+    own = []
+    for items in parts:
+        own.append([item for item in items if item not in taken])
+        taken |= set(items)
+    return own
 
 
-def _numbered(pairs: pa.Table, place: int, pattern: str) -> pa.Table:
-    """Pairs with a number of their pattern that no other table has."""
-    numbers: npt.NDArray[np.int64] = pairs.column(pattern).to_numpy().astype(np.int64)
-    return pairs.drop_columns([pattern]).append_column(TUPLE, pa.array(np.int64(place) << 40 | numbers))
+def pairs_of(engine: Engine, part: str, roles: Mapping[str, str]) -> pa.Table:
+    """The pairs of each pattern of a table of transactions."""
+    return tuples_of(engine, part, [roles[role] for role in ("item", "value", "pattern") if role in roles])
+
+
+def of_items(pairs: pa.Table, place: int, own: Sequence[Any], roles: Mapping[str, str]) -> pa.Table:
+    """The pairs of some items, with their table, and a number of their pattern that no other table has."""
+    known = pa.array(own).cast(pairs.schema.field(roles["item"]).type)
+    pairs = pairs.filter(pc.is_in(pairs.column(roles["item"]), value_set=known, skip_nulls=True))
+    numbers: npt.NDArray[np.int64] = pairs.column(roles["pattern"]).to_numpy().astype(np.int64)
+    pairs = pairs.drop_columns([roles["pattern"]]).append_column(TUPLE, pa.array(np.int64(place) << 40 | numbers))
+    return pairs.append_column(PLACE, pa.array(np.full(len(pairs), place)))
+
+
+def patterns_of(pairs: pa.Table, roles: Mapping[str, str]) -> pa.Table:
+    """Each pattern once."""
+    first = pairs.group_by(roles["pattern"]).aggregate([(COUNT, "min")])
+    return first.select([f"{COUNT}_min"]).rename_columns([COUNT])

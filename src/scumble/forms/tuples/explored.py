@@ -2,10 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from scumble.forms.page_facts import domain_facts, kind_of
 from scumble.forms.records import DomainRecord
 from scumble.forms.tuples.opened import counted_release
 from scumble.forms.tuples.record import TuplesRecord
+from scumble.mechanisms.kept_columns import KeptColumn
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ def explored(manifest: "Manifest") -> dict[str, Any]:
     facts: dict[str, Any] = {"complete": counted.complete}
     if counted.noise is not None:
         facts["noise"] = _noise(counted.noise)
+    if counted.kept is not None:
+        facts["kept"] = {name: None if kept is None else _kept(kept) for name, kept in counted.kept.items()}
     if record.all_declared is not None:
         facts["full"] = {name: _domain(domain, kinds[name]) for name, domain in record.all_declared.items()}
     if record.declared:
@@ -36,6 +41,10 @@ def _noise(noise: ClampedCounts) -> dict[str, float]:
         "variance_at_floor": float(variances[0]),
         "variance_above": float(variances[1]),
     }
+
+
+def _kept(kept: KeptColumn) -> dict[str, Any]:
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(kept).items()}
 
 
 def _domain(record: DomainRecord, kind: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 from scumble.core.domain import Domain
 from scumble.engines.engine import TABLE
 from scumble.forms.form import PART
-from scumble.forms.tuples.record import Counting, Full, Midpoints, Practical, TuplesRecord
+from scumble.forms.tuples.record import Counting, Full, Midpoints, Practical, SchemaRecord, TuplesRecord
+from scumble.mechanisms.kept_columns import KeptColumn
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 
 
@@ -38,6 +39,8 @@ class CountedRelease:
     """Whether every row was published, as boxes are."""
     declared: Mapping[str, Domain] = field(default_factory=dict)
     """What values columns can have, where that was declared and not every tuple of them was counted."""
+    kept: Mapping[str, KeptColumn | None] | None = None
+    """Of each table what the cap on columns took away; nothing where it took nothing."""
 
 
 def counted_release(manifest: Any) -> CountedRelease:
@@ -58,7 +61,20 @@ def counted_release(manifest: Any) -> CountedRelease:
         1 if record.schema_ is None else record.schema_.c_star,
         isinstance(record.counting, Midpoints),
         {n: d.domain(kinds[n]) for n, d in (record.declared or {}).items()},
+        _kept(record.schema_),
     )
+
+
+def _kept(schema: SchemaRecord | None) -> dict[str, KeptColumn | None] | None:
+    if schema is None or not schema.capped:
+        return None
+    size, kept = len(schema.tables), schema.kept
+    if kept is None:
+        return {table.name: None for table in schema.tables}
+    return {
+        table.name: KeptColumn.of(counts, schema.c_star, size, kept.epsilon)
+        for table, counts in zip(schema.tables, kept.counts, strict=True)
+    }
 
 
 def _noise(counting: Counting) -> ClampedCounts | None:

@@ -7,6 +7,7 @@ from scumble.forms.by_hand import by_group, or_scumble
 from scumble.forms.markdown import code, plain
 from scumble.forms.records import DomainRecord
 from scumble.forms.tuples.record import Exact, Full, Midpoints, Practical, SchemaRecord, TuplesRecord
+from scumble.mechanisms.kept_columns import KeptColumn
 
 if TYPE_CHECKING:
     from scumble.release.manifest import Manifest
@@ -26,7 +27,8 @@ def howto(manifest: "Manifest") -> str:
     assert isinstance(record, TuplesRecord)
     tables = "" if record.schema_ is None else _tables(record.schema_)
     asked = record.transactions["item"] if record.transactions else manifest.columns[0].name
-    parts = [tables, _counting(record), _summing(record), _missing(record), or_scumble(by_group(asked))]
+    capped = "" if record.schema_ is None else _capped(record.schema_)
+    parts = [tables, _counting(record), capped, _summing(record), _missing(record), or_scumble(by_group(asked))]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -59,6 +61,21 @@ def _tables(record: SchemaRecord) -> str:
         f"The attributes were divided into columns of a schema, each published as a table of its own; the schema {how}. A tuple stayed in at most "
         f"{record.c_star} of them, chosen at random, and was left out where it has no value at all. Tables cannot be joined.{copies}\n\n"
         + "\n".join(["| table | rows | attributes |", "|---|---|---|", *lines])
+    )
+
+
+def _capped(record: SchemaRecord) -> str:
+    """What a cap on tables took away, and how to put it right by hand."""
+    if not record.capped:
+        return ""
+    if record.kept is None:
+        return "How many tuples were taken out of a table by this cap was not published: what you count is a lower count, and has no upper end."
+    size, kept = len(record.tables), record.kept
+    columns = [KeptColumn.of(counts, record.c_star, size, kept.epsilon) for counts in kept.counts]
+    factors = [f"{plain(t.name)}: {c.factor:.6g}" for t, c in zip(record.tables, columns, strict=True) if c is not None]
+    return (
+        "How many tables the tuples of each table had values in was counted with noise (`kept` in the manifest). So multiply what you count in a table by its factor "
+        f"({'; '.join(factors)}). That is right where the tuples that match have values in as many tables as others do."
     )
 
 

@@ -2,14 +2,18 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from scumble.forms.records import MANY, DomainRecord, FormRecord, Roles, TableRecord
+from scumble.mechanisms.kept_columns import rungs
 from scumble.spec.spec import Model
 
 MOST = 10**9
 """Of k: more people than any table has."""
 
+
+COUNTED = 10**15
+"""Of a noisy count, either way: more tuples than any table has."""
 
 OF_PLACE = (
     "rows whose values all have a place in what was declared; others, if there are any, were left out before counting"
@@ -50,6 +54,14 @@ class Midpoints(Model):
 Counting = Annotated[Exact | Practical | Full | Midpoints, Field(discriminator="kind")]
 
 
+class KeptRecord(Model):
+    """How many columns the tuples had that stayed in each table, counted with noise."""
+
+    epsilon: float = Field(gt=0, le=MOST)
+    counts: list[list[Annotated[int, Field(ge=-COUNTED, le=COUNTED)]]]
+    """For each table, for each number of columns that is told apart (mechanisms/kept_columns.py)."""
+
+
 class SchemaRecord(Model):
     """How attributes were divided into tables that cannot be joined."""
 
@@ -59,6 +71,21 @@ class SchemaRecord(Model):
     """In how many of the tables a tuple stayed at most."""
     transactions: dict[str, str] | None = None
     """Which columns are the user, the item, the value and the pattern, where a tuple is all the transactions of a user."""
+    kept: KeptRecord | None = None
+    """Where tuples stayed in fewer tables than they had values in, what that took away; older releases do not say it."""
+
+    @model_validator(mode="after")
+    def _shaped(self) -> "SchemaRecord":
+        if self.kept is not None:
+            shape = [len(rungs(self.c_star, len(self.tables)))] * len(self.tables)
+            if self.c_star >= len(self.tables) or [len(line) for line in self.kept.counts] != shape:
+                raise ValueError("kept has a line for each table, with a count for each number of columns told apart")
+        return self
+
+    @property
+    def capped(self) -> bool:
+        """Whether a tuple may have values in more tables than it stayed in."""
+        return self.c_star < len(self.tables)
 
 
 class TuplesRecord(FormRecord):

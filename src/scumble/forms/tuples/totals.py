@@ -9,78 +9,31 @@ What was suppressed cannot be estimated. Where the number of all rows is public,
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from sqlglot import exp
 
 from scumble.core.errors import NotEstimable
 from scumble.core.parameters import confidence
-from scumble.engines.engine import Engine
 from scumble.forms.form import Opened, demand_unbiased
-from scumble.forms.tuples.counting import CountedTuples, CountingRule, over_domain, pairs_of, tuples_of
+from scumble.forms.tuples.capped import Capped
+from scumble.forms.tuples.counted_tables import Counting, sums_of
 from scumble.forms.tuples.estimate import Known, estimate
 from scumble.forms.tuples.opened import CountedRelease, CountedTable, counted_release
-from scumble.forms.tuples.statement import Summed
-from scumble.forms.tuples.sums import Sums
-from scumble.forms.tuples.suppressed import AllTuples, Span
+from scumble.forms.tuples.suppressed import Span
 from scumble.forms.tuples.values import ends_of, possible, summed
-from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.aggregates.aggregation import LINEAR
 from scumble.query.estimates import Estimates
 from scumble.query.form_answer import Answer
 from scumble.query.groups import keys_of, line_columns
 from scumble.query.model import Query
 
-
-@dataclass(frozen=True)
-class Counting:
-    """Counted tuples, and what all of them together count."""
-
-    tuples: CountedTuples
-    all: Sums
-
-    @classmethod
-    def of(cls, release: CountedRelease, tables: Sequence[CountedTable], engine: Engine) -> "Counting":
-        """Counts the tuples of the tables."""
-        if release.transactions is not None:
-            counted = pairs_of(engine, {table.place: table.attributes for table in tables}, release.transactions)
-        else:
-            counted = tuples_of(engine, tables[0].place, tables[0].attributes)
-        if release.domains is not None:
-            counted = over_domain(counted, {name: release.domains[name] for name in tables[0].attributes})
-        name = " ".join(["scumble counted", *(table.name for table in tables)])
-        engine.register(name, _rule(release.noise).applied(counted), everywhere=True)
-        tuples = CountedTuples(engine, name, release.transactions is not None)
-        return cls(tuples, _sums_of(tuples.sums({}, None, [Summed()]), Summed(), 0))
-
-    @property
-    def rows(self) -> float:
-        """The rows behind published tuples."""
-        return float(self.all.count.value[0])
-
-    def all_tuples(self, release: CountedRelease) -> AllTuples | None:
-        """All of them beside the rows there are, where that is public and some may have been suppressed."""
-        if release.total is None or release.transactions is not None or release.domains is not None:
-            return None
-        count = self.all.count
-        return AllTuples(release.total, self.rows, float(count.variance[0]), float(count.tuples[0]))
-
-
-def _rule(noise: ClampedCounts | None) -> CountingRule:
-    if noise is None:
-        return CountingRule()
-    values, variances = noise.estimate([noise.floor, noise.floor + 1])
-    return CountingRule(noise.floor, float(values[0]), float(variances[0]), float(variances[1]))
-
-
-def _sums_of(table: pa.Table, of: Summed, place: int) -> Sums:
-    """The sums of one value; over no tuples they are 0, and no value is the least."""
-    names = [name for name in table.schema.names if name.endswith(f"_{place}")]
-    sums = {name.rpartition("_")[0]: table.column(name).to_numpy().astype(np.float64) for name in names}
-    return Sums(of, {n: x if n in ("least", "most") else np.nan_to_num(x) for n, x in sums.items()})
+CORRECTED = (
+    "counts are put right by how many columns tuples have values in, which is right where those that match have as many as others (else a count lies between "
+    "_least and _bound), and the upper end of a count has all that may have been suppressed"
+)
+LOWER = "how many were taken out of a column was not published: counts and sums are what was left, lower than the truth, and only their lower end is known"
 
 
 def columns(release: Opened) -> list[str]:
@@ -100,14 +53,20 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     values = [summed(a, ends, counted.complete) for a in query.aggregates]
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
     sums = tuples.sums(keys_of(query), where, list(places))
+    capped = Capped.of(query, counting, sums, list(places), counted.transactions, [t.attributes for t in tables])
     spans = [possible(a, tuples, where, counted.declared, ends) for a in query.aggregates]
     names, groups = [output.name for output in query.outputs], line_columns(query, sums)
 
     def at(level: float) -> Answer:
         known = _known(counted, counting, level)
-        asked = zip(query.aggregates, values, spans, strict=True)
-        estimates = [estimate(a, _sums_of(sums, value, places[value]), span, known) for a, value, span in asked]
-        notes = [*_notes(counted, tables, counting), *_boundless(query, spans, known, counted)]
+        estimates = []
+        for aggregate, value, span in zip(query.aggregates, values, spans, strict=True):
+            own = sums_of(sums, value, places[value])
+            if capped is None:
+                estimates.append(estimate(aggregate, own, span, known))
+            else:
+                estimates.append(capped.estimate(aggregate, own, places[value], span, known))
+        notes = [*_notes(query, counted, tables, counting), *_boundless(query, spans, known, counted)]
         every = np.full(len(sums), np.inf if counted.total is None or counted.transactions else float(counted.total))
         limits = {a.name: (np.zeros(len(sums)), every) for a in query.aggregates if a.kind == "count"}
         return Answer(Estimates(names, groups, estimates, level, []), lambda shown: notes, at=at, limits=lambda: limits)
@@ -183,16 +142,19 @@ def _refuse_pseudonyms(query: Query, roles: dict[str, str]) -> None:
         )
 
 
-def _notes(release: CountedRelease, tables: Sequence[CountedTable], counting: Counting) -> list[str]:
+def _notes(query: Query, release: CountedRelease, tables: Sequence[CountedTable], counting: Counting) -> list[str]:
     notes: list[str] = []
     if release.domains is not None or release.complete:
         return notes
     if release.transactions is None and len(release.tables) > 1:
         notes.append(f"answered from {tables[0].name}: {', '.join(map(str, tables[0].attributes))}")
-    if len(release.tables) > release.c_star:
+    if counting.capped is not None:
         notes.append(
-            f"each tuple stayed in at most {release.c_star} of {len(release.tables)} columns of the schema; where it was taken out it counts as suppressed"
+            f"each tuple stayed in at most {release.c_star} of {len(release.tables)} columns of the schema; "
+            + (CORRECTED if counting.corrected else LOWER)
         )
+        if counting.corrected and all(aggregate.kind == "count" for aggregate in query.aggregates):
+            return notes
     what = "the value is exact" if release.noise is None else "the interval is"
     if release.total is None or release.transactions is not None:
         notes.append(f"{what} for what was published; rare tuples were suppressed, how many rows is not known")

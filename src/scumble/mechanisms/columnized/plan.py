@@ -23,6 +23,11 @@ from scumble.mechanisms.plan import Plan, Profile
 from scumble.mechanisms.suppression_odds import demand_epsilon
 from scumble.spec.spec import Spec
 
+HISTOGRAM_SHARE = 0.1
+"""Of epsilon, where a cap takes tuples out of columns and nothing else is said."""
+
+LOWER = "without a histogram of columns (histogram_share = 0) answers will be lower counts, without an upper end"
+
 
 @dataclass(frozen=True, repr=False)
 class SchemaPlan(Plan):
@@ -31,6 +36,7 @@ class SchemaPlan(Plan):
     matrix: NoisyCountMatrix = field(kw_only=True)
     c_star: int = field(kw_only=True)
     epsilon_schema: float = field(kw_only=True)
+    epsilon_histogram: float = field(kw_only=True)
     settings: Settings = field(kw_only=True)
 
     @property
@@ -44,6 +50,7 @@ class SchemaPlan(Plan):
         return [
             *frequent_enough(self.matrix),
             f"each tuple stays in at most {self.c_star} columns of the schema",
+            *([LOWER] if self.c_star < self.settings.size and not self.epsilon_histogram else []),
         ]
 
 
@@ -58,12 +65,13 @@ def plan(profile: Profile, spec: Spec) -> SchemaPlan:
     share = number(settings.schema_share, "schema_share") if settings.schema_share is not None else 0.0
     if settings.schema_share is not None and not 0 < share < 1:
         raise ParameterError(f"schema_share is a part of epsilon and lies between 0 and 1, not {settings.schema_share}")
-    rest = epsilon * (1 - share) / parts
+    counting = _histogram_share(settings, share, capped=parts < settings.size)
+    rest = epsilon * (1 - share - counting) / parts
     matrix = practical(
         spec, settings.k, rest, None if settings.delta is None else number(settings.delta, "delta") / parts
     )
     spent = None if settings.schema_ is not None else epsilon * share
-    terms = terms_of(attributes, matrix, parts, spent, settings.total)
+    terms = terms_of(attributes, matrix, parts, spent, settings.total, epsilon * counting)
     return SchemaPlan(
         "columnized",
         [{}],
@@ -73,8 +81,25 @@ def plan(profile: Profile, spec: Spec) -> SchemaPlan:
         matrix=matrix,
         c_star=parts,
         epsilon_schema=epsilon * share,
+        epsilon_histogram=epsilon * counting,
         settings=settings,
     )
+
+
+def _histogram_share(settings: Settings, schema_share: float, *, capped: bool) -> float:
+    """The share of epsilon that a histogram of columns uses: none where no tuple is taken out of a column."""
+    if settings.histogram_share is None:
+        return HISTOGRAM_SHARE * (1 - schema_share) if capped else 0.0
+    share = number(settings.histogram_share, "histogram_share")
+    if share and not capped:
+        raise ParameterError(
+            "histogram_share is for tuples that stay in fewer columns than the schema has; give c_star, or leave it out"
+        )
+    if not 0 <= share < 1 - schema_share:
+        raise ParameterError(
+            f"histogram_share is a part of epsilon, and lies with schema_share between 0 and 1, not {settings.histogram_share}"
+        )
+    return share
 
 
 def _demand_roles(settings: Settings, spec: Spec) -> None:

@@ -16,7 +16,8 @@ from scipy import sparse
 
 from scumble.core.errors import SchemaError, TableError
 from scumble.forms.records import DomainRecord, TableRecord
-from scumble.forms.tuples.record import Practical, SchemaRecord, TuplesRecord
+from scumble.forms.tuples.record import KeptRecord, Practical, SchemaRecord, TuplesRecord
+from scumble.mechanisms.columnized.histogram import kept_by_columns, noisy_histogram
 from scumble.mechanisms.columnized.noisy_schema import demand_cells, noisy_contingency, noisy_similarity
 from scumble.mechanisms.columnized.patterns import Patterns, frequent_patterns, ragged
 from scumble.mechanisms.columnized.plan import SchemaPlan
@@ -54,7 +55,18 @@ def _publish_rows(job: Job, settings: Settings) -> Written:
         tables.append(_table(place, list(names), written))
         files += written
     used = dict.fromkeys(name for names in schema for name in names)
-    return _written(job, settings, recoder.records(list(used)), tables, files, recoder.declared(list(used)))
+    histogram = _histogram(job, choice.histogram)
+    return _written(job, settings, recoder.records(list(used)), tables, files, histogram, recoder.declared(list(used)))
+
+
+def _histogram(job: Job, counts: npt.NDArray[np.int64] | None) -> KeptRecord | None:
+    """How many columns kept tuples had, with noise, where a part of epsilon is for it."""
+    plan = job.plan_as(SchemaPlan)
+    if counts is None or not plan.epsilon_histogram:
+        return None
+    stream = job.coin_source.entropy.stream("histogram")
+    noisy = noisy_histogram(stream, counts, plan.c_star, plan.epsilon_histogram)
+    return KeptRecord(epsilon=plan.epsilon_histogram, counts=noisy)
 
 
 class _Choice:
@@ -63,13 +75,21 @@ class _Choice:
     def __init__(self, job: Job, schema: Sequence[Sequence[str]]) -> None:
         self._all = list(dict.fromkeys(name for names in schema for name in names))
         self._bits: npt.NDArray[np.bool_] | None = None
-        if job.plan_as(SchemaPlan).c_star < len(schema):
-            stream = job.coin_source.entropy.stream("columns")
-            parts = [
-                choose_columns(stream, _covers(batch, schema), job.plan_as(SchemaPlan).c_star).toarray()
-                for batch in job.table.batches(self._all)
-            ]
-            self._bits = np.concatenate(parts) if parts else np.zeros((0, len(schema)), np.bool_)
+        self.histogram: npt.NDArray[np.int64] | None = None
+        """How many columns the rows had that stayed in each."""
+        c_star, entropy = job.plan_as(SchemaPlan).c_star, job.coin_source.entropy
+        if c_star < len(schema):
+            stream, rounding = entropy.stream("columns"), entropy.stream("rounding")
+            parts, counts = [], []
+            for batch in job.table.batches(self._all):
+                covers = _covers(batch, schema)
+                kept = choose_columns(stream, covers, c_star)
+                parts.append(kept.toarray())
+                counts.append(kept_by_columns(rounding, np.diff(covers.indptr), kept, c_star))
+            nothing = sparse.csr_array((0, len(schema)), dtype=np.bool_)
+            counts.append(kept_by_columns(rounding, np.zeros(0, np.int64), nothing, c_star))
+            self.histogram = np.sum(counts, axis=0)
+            self._bits = np.concatenate([*parts, np.zeros((0, len(schema)), np.bool_)])
 
     def reading(self, names: Sequence[str]) -> Sequence[str]:
         """The columns to read; the same for each column of the schema, so that rows come alike, where there is a choice."""
@@ -108,9 +128,9 @@ def _publish_transactions(job: Job, settings: Settings) -> Written:
     demand_total(job, settings.total, given.people)
     schema = _item_schema(job, settings, given)
     entropy, matrix, c_star = job.coin_source.entropy, job.plan_as(SchemaPlan).matrix, job.plan_as(SchemaPlan).c_star
-    kept = choose_columns(
-        entropy.stream("columns"), covered(given.users, given.items, schema, given.people), c_star
-    ).tocsc()
+    memberships = covered(given.users, given.items, schema, given.people)
+    chosen = choose_columns(entropy.stream("columns"), memberships, c_star)
+    kept = chosen.tocsc()
     tables: list[TableRecord] = []
     files: list[FileRecord] = []
     for place, members in enumerate(schema):
@@ -122,7 +142,11 @@ def _publish_transactions(job: Job, settings: Settings) -> Written:
         tables.append(_table(place, given.labels(members), written))
         files += written
     columns = [ColumnRecord(name=f.name, role="counted", type=str(f.type)) for f in rows.schema]
-    return _written(job, settings, columns, tables, files)
+    counts = None
+    if c_star < len(schema):
+        had = np.diff(memberships.indptr)
+        counts = kept_by_columns(entropy.stream("rounding"), had, chosen, c_star)
+    return _written(job, settings, columns, tables, files, _histogram(job, counts))
 
 
 def _item_schema(job: Job, settings: Settings, given: Transactions) -> list[list[int]]:
@@ -178,6 +202,7 @@ def _written(
     columns: list[ColumnRecord],
     tables: list[TableRecord],
     files: list[FileRecord],
+    kept: KeptRecord | None,
     declared: dict[str, DomainRecord] | None = None,
 ) -> Written:
     matrix = job.plan_as(SchemaPlan).matrix
@@ -189,6 +214,7 @@ def _written(
         schema_from="given" if settings.schema_ is not None else "budget",
         c_star=job.plan_as(SchemaPlan).c_star,
         transactions={role: name for role, name in roles if name is not None} if settings.user else None,
+        kept=kept,
     )
     counting = Practical(k=matrix.k, epsilon=matrix.epsilon, delta=matrix.delta)
     record = TuplesRecord(counting=counting, total=settings.total, declared=declared, schema=schema)

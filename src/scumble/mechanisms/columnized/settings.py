@@ -18,6 +18,9 @@ class Settings(Model):
     schema_: list[list[Any]] | None = Field(None, alias="schema", description="the attributes of each column")
     columns: int | list[int] | None = Field(None, description="instead of a schema: how many columns to compute")
     schema_share: Number | None = Field(None, description="the share of epsilon that the computed schema may use")
+    histogram_share: Number | None = Field(
+        None, description="with c_star: the share of epsilon that counting the columns of tuples uses, 0.1 unless told"
+    )
     schema_ratings: int = Field(5, ge=1, description="how many ratings of a user the computed schema counts")
     user: str | None = Field(None, description="transactions: the column that says whose a transaction is")
     item: str | None = None

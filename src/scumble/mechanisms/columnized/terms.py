@@ -34,14 +34,23 @@ def derive(facts: Facts) -> Terms:
     if record.transactions is not None:
         columns = [record.transactions[role] for role in ("item", "value") if role in record.transactions]
     claimed = claims[0].columns if claims else []
-    return terms_of(claimed if sorted(claimed) == sorted(columns) else columns, matrix, parts, spent, record.total)
+    named = claimed if sorted(claimed) == sorted(columns) else columns
+    return terms_of(named, matrix, parts, spent, record.total, schema.kept.epsilon if schema.kept else 0.0)
 
 
-def terms_of(columns: list[str], matrix: NoisyCountMatrix, parts: int, spent: float | None, total: int | None) -> Terms:
-    """The terms of so many tables; `spent` is what a computed schema cost."""
-    given = dp_guarantee(columns, matrix, parts, spent or 0.0)
+def terms_of(
+    columns: list[str],
+    matrix: NoisyCountMatrix,
+    parts: int,
+    spent: float | None,
+    total: int | None,
+    histogram: float = 0.0,
+) -> Terms:
+    """The terms of so many tables; `spent` is what a computed schema cost, `histogram` what counting the columns of tuples did."""
+    given = dp_guarantee(columns, matrix, parts, spent or 0.0, histogram)
     schema = (
         clauses("given_schema") if spent is None else [Clause(code="computed_schema", parameters={"epsilon": spent})]
     )
-    terms = given.model_copy(update={"conditions": [*given.conditions, *schema]})
+    counted = [Clause(code="counted_columns", parameters={"epsilon": histogram})] if histogram else []
+    terms = given.model_copy(update={"conditions": [*given.conditions, *schema, *counted]})
     return Terms(given_total([terms], total), [*clauses("apart"), *NOT_COVERED], of_total(total))

@@ -6,6 +6,7 @@ import { many, product } from "./arrays.js";
 import { Refused } from "./cells.js";
 import { Counting } from "./counting.js";
 import { Keys } from "./scan.js";
+import { Published } from "./tuple_caps.js";
 
 const MOST_TUPLES = 5_000_000;
 
@@ -20,6 +21,7 @@ export class Counted {
     this.tables = form.schema?.tables ?? [{ name: "data", attributes: names, rows: 0 }];
     this.domains = full ? new Map(names.map((name) => [name, new Domain({ name, ...full[name] })])) : null;
     this.declared = new Map(Object.entries(declared ?? {}).map(([name, given]) => [name, new Domain({ name, ...given }).numbers]));
+    this.kept = facts.counted.kept ?? null;
     this.counted = new Map();
   }
 
@@ -49,16 +51,31 @@ export class Counted {
     const [table] = tables;
     const counted = tuplesOf(this.read.get(table.name), table.attributes);
     const { columns, counts } = this.domains ? overDomain(counted, this.domains, this.columns) : counted;
-    return this._ruled(new TupleTable(columns), counts, null);
+    return this._ruled(new TupleTable(columns), counts, null, this._capped([table], [counts]), new Uint8Array(counts.length));
   }
 
   /** What a tuple that is published n times counts: n with one variance above the floor, something else at the floor. */
-  _ruled(table, counts, tuple) {
+  _ruled(table, counts, tuple, capped, place) {
+    if (!this.noise) return new Counting(table, counts, new Float64Array(counts.length), tuple);
+    const { v, s } = this._estimates(counts);
+    if (!capped) return new Counting(table, v, s, tuple);
+    v.forEach((number, row) => ([v[row], s[row]] = capped[place[row]].scaled(number, s[row])));
+    return new Counting(table, v, s, tuple, place, capped);
+  }
+
+  _estimates(counts) {
     const { noise } = this;
-    if (!noise) return new Counting(table, counts, new Float64Array(counts.length), tuple);
     const v = counts.map((n) => (n > noise.floor ? n : noise.at_floor));
-    const s = counts.map((n) => (n > noise.floor ? noise.variance_above : noise.variance_at_floor));
-    return new Counting(table, v, s, tuple);
+    return { v, s: counts.map((n) => (n > noise.floor ? noise.variance_above : noise.variance_at_floor)) };
+  }
+
+  /** Of each table all its tuples, where a cap took some out. */
+  _capped(tables, counts) {
+    if (!this.kept) return null;
+    return tables.map(({ name }, i) => {
+      const { v, s } = this._estimates(counts[i]);
+      return new Published(this.kept[name], v, s);
+    });
   }
 
   /** The pairs of each pattern; an item that is in several tables is taken from the first that has it. */
@@ -66,21 +83,48 @@ export class Counted {
     const names = this._columnsOf(tables[0]);
     const { item, pattern } = this.transactions;
     const taken = new Set();
+    const patterns = [];
     const parts = tables.map((table) => {
       const own = new Set(table.attributes.map(String).filter((label) => !taken.has(label)));
       for (const label of own) taken.add(label);
       const { columns, counts } = tuplesOf(this.read.get(table.name), names);
       const items = columns.get(item);
+      patterns.push(onceOf(columns.get(pattern), counts));
       const rows = [...counts.keys()].filter((row) => own.has(items.labels[items.codes[row]]));
       return { columns: new Map([...columns].map(([name, column]) => [name, column.taken(rows)])), counts: rows.map((row) => counts[row]) };
     });
+    const place = Uint32Array.from(parts.flatMap((part, i) => part.counts.map(() => i)));
     const tuple = parts.flatMap(({ columns }, place) => {
       const { values, codes } = columns.get(pattern);
       return Array.from(codes, (code) => `${place} ${values[code]}`);
     });
     const kept = names.filter((name) => name !== pattern);
     const columns = new Map(kept.map((name) => [name, stacked(parts.map((part) => part.columns.get(name)))]));
-    return this._ruled(new TupleTable(columns), Float64Array.from(parts.flatMap((part) => part.counts)), tuple);
+    return this._ruled(new TupleTable(columns), Float64Array.from(parts.flatMap((part) => part.counts)), tuple, this._capped(tables, patterns), place);
+  }
+
+  /** How many rows of one tuple of each table can match, for each line: of transactions, the items that are asked for. */
+  matching({ groups, filters }, lines, tables, counting) {
+    if (!this.transactions) return () => 1;
+    const { item } = this.transactions;
+    const column = counting.table.codes(item);
+    const taken = new Set();
+    const own = tables.map(({ attributes }) => {
+      const labels = attributes.map(String).filter((label) => !taken.has(label));
+      for (const label of labels) taken.add(label);
+      return labels;
+    });
+    const grouped = lines.groups.find(({ name }) => name === item);
+    if (grouped) {
+      const owners = own.map((labels) => new Set(labels));
+      return (line, place) => Number(owners[place].has(grouped.labels[line]));
+    }
+    const asked = filters.filter((filter) => filter.column === item);
+    const values = new Map(column.labels.map((label, code) => [label, column.values[code]]));
+    // an item that nobody was published with counts as one that matches
+    const meets = (label) => !values.has(label) || asked.every((filter) => filter.meets(values.get(label), column.kind));
+    const rows = own.map((labels) => labels.filter(meets).length);
+    return (line, place) => rows[place];
   }
 }
 
@@ -100,6 +144,13 @@ function tuplesOf(table, names) {
     firsts[tuple[i]] = i;
   }
   return { columns: new Map(names.map((name) => [name, table.codes(name).taken(firsts)])), counts };
+}
+
+/** The counts of patterns, each once. */
+function onceOf({ codes }, counts) {
+  const known = new Map();
+  counts.forEach((n, row) => known.set(codes[row], n));
+  return Float64Array.from(known.values());
 }
 
 /** Every tuple of the domain, those that were not published with a count of 0. */

@@ -8,9 +8,10 @@ export class Counting {
    * table   the rows that tuples are read from: one a tuple, or one a pair of a pattern of transactions
    * v, s    how many rows each row's tuple stands for, and the variance of that
    * tuple   the number of each row's tuple, where a tuple has several
+   * place   the table of each row, where tuples were taken out of tables, and what is known of these: capped
    */
-  constructor(table, v, s, tuple = null) {
-    Object.assign(this, { table, v, s, tuple });
+  constructor(table, v, s, tuple = null, place = null, capped = null) {
+    Object.assign(this, { table, v, s, tuple, place, capped });
     const lines = this.lines({ groups: [], filters: [] });
     let [value, variance, tuples] = [0, 0, 0];
     for (const { m, v, s } of this.tuplesOf(lines, null)) {
@@ -19,6 +20,11 @@ export class Counting {
       tuples++;
     }
     this.all = { value, variance, tuples };
+  }
+
+  /** Whether what was taken out of tables is put right. */
+  get corrected() {
+    return this.capped !== null && this.capped.every(({ kept }) => kept);
   }
 
   /** The rows that match, and the group of each; groups in the order of their values. */
@@ -68,7 +74,7 @@ export class Counting {
         held.y += y;
         return;
       }
-      const tuple = { group: group[i], m, y, v: this.v[row], s: this.s[row] };
+      const tuple = { group: group[i], m, y, v: this.v[row], s: this.s[row], place: this.place?.[row] };
       if (this.tuple) known.set(key, tuple);
       tuples.push(tuple);
     });

@@ -21,6 +21,7 @@ export class Sums {
       for (const tuple of tuples) out[tuple.group] += term(tuple);
       return out;
     };
+    this.byTable = tuples.some(({ place }) => place !== undefined) ? byTable(groups, tuples, middle) : [];
     this.tuples = sum(({ m }) => Number(m > 0));
     this.rows = sum(({ m }) => m);
     this.matching = sum(({ m, v }) => m * v);
@@ -83,4 +84,11 @@ export class Sums {
       return Math.max(sum, 0);
     });
   }
+}
+
+/** The sums of the tuples of each table by itself. */
+function byTable(groups, tuples, middle) {
+  const parts = [];
+  for (const { place, ...tuple } of tuples) (parts[place] ??= []).push(tuple);
+  return parts.map((own) => new Sums(groups, own, middle));
 }

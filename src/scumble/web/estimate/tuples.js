@@ -2,6 +2,7 @@
 
 import { many } from "./arrays.js";
 import { Refused } from "./cells.js";
+import { capped } from "./tuple_caps.js";
 import { estimated } from "./tuple_estimate.js";
 import { Sums } from "./tuple_sums.js";
 
@@ -33,11 +34,15 @@ export function answerTuples(asked, release, level) {
   const every = total === null || transactions ? Infinity : total;
   const bounds = { least: new Float64Array(lines.count), most: new Float64Array(lines.count).fill(every) };
   const limits = () => new Map(asked.aggregates.flatMap(({ name, kind }) => (kind === "count" ? [[name, bounds]] : [])));
+  const caps = counting.capped && { tables: counting.capped, matching: release.counted.matching(asked, lines, tables, counting) };
   const at = (level) => {
     const known = knownOf(release.counted, counting, level);
-    const estimates = asked.aggregates.map((aggregate, i) => estimated(aggregate, values[i].sums, values[i].span(asked.filters), known));
+    const estimates = asked.aggregates.map((aggregate, i) => {
+      const own = [aggregate, values[i].sums, values[i].span(asked.filters), known];
+      return caps ? capped(...own, caps) : estimated(...own);
+    });
     const notes = [
-      ...notesOf(release.counted, tables, counting),
+      ...notesOf(asked, release.counted, tables, counting),
       ...boundless(asked, values, known, release),
     ];
     return { groups: lines.groups, estimates, level, notes: () => notes, at, limits, partial: !known.every };
@@ -76,20 +81,26 @@ function spanOf(kind, { column, shift }, filters, release) {
 
 function knownOf(counted, counting, level) {
   const { noise, total, complete, domains, transactions } = counted;
-  const bounded = total !== null && !transactions && !domains;
+  const bounded = total !== null && !transactions && !domains && !counting.corrected;
   const all = bounded ? { rows: total, ...counting.all } : null;
   const exactly = !noise && all !== null && all.rows === all.value;
   return { noise, all, every: complete || exactly || domains, level };
 }
 
-function notesOf({ domains, complete, transactions, tables: every, cStar, noise, total }, tables, counting) {
+const CORRECTED =
+  "counts are put right by how many columns tuples have values in, which is right where those that match have as many as others (else a count lies between " +
+  "_least and _bound), and the upper end of a count has all that may have been suppressed";
+const LOWER =
+  "how many were taken out of a column was not published: counts and sums are what was left, lower than the truth, and only their lower end is known";
+
+function notesOf(asked, { domains, complete, transactions, tables: every, cStar, noise, total }, tables, counting) {
   if (domains || complete) return [];
   const notes = [];
   if (!transactions && every.length > 1) notes.push(`answered from ${tables[0].name}: ${tables[0].attributes.join(", ")}`);
-  if (every.length > cStar)
-    notes.push(
-      `each tuple stayed in at most ${cStar} of ${every.length} columns of the schema; where it was taken out it counts as suppressed`,
-    );
+  if (counting.capped) {
+    notes.push(`each tuple stayed in at most ${cStar} of ${every.length} columns of the schema; ${counting.corrected ? CORRECTED : LOWER}`);
+    if (counting.corrected && asked.aggregates.every(({ kind }) => kind === "count")) return notes;
+  }
   const what = noise ? "the interval is" : "the value is exact";
   if (total === null || transactions) return [...notes, `${what} for what was published; rare tuples were suppressed, how many rows is not known`];
   const missing = `${noise ? "about " : ""}${many(even(Math.max(total - counting.all.value, 0)))}`;
