@@ -17,11 +17,11 @@ from sqlglot import exp
 
 from scumble.engines.engine import registered
 from scumble.engines.expressions import column, count, select
+from scumble.forms.tuples.capped_table import PLACE, CappedTable
 from scumble.forms.tuples.counted_tables import Counting, sums_of
 from scumble.forms.tuples.counting import CountedTuples, owned
 from scumble.forms.tuples.estimate import Known, estimate
 from scumble.forms.tuples.linear import Floats
-from scumble.forms.tuples.published import PLACE, Published
 from scumble.forms.tuples.statement import Summed
 from scumble.forms.tuples.sums import Sums
 from scumble.forms.tuples.suppressed import Span
@@ -40,7 +40,7 @@ Places = npt.NDArray[np.int64]
 class Capped:
     """The lines of an answer table by table, and how many rows of a suppressed tuple may match in each."""
 
-    tables: Sequence[Published]
+    tables: Sequence[CappedTable]
     lines: Places
     places: Places
     parts: Sequence[Sums]

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.engines.engine import Engine
+from scumble.forms.tuples.capped_table import PLACE, CappedTable
 from scumble.forms.tuples.counting import (
     CountedTuples,
     CountingRule,
@@ -18,7 +19,6 @@ from scumble.forms.tuples.counting import (
     tuples_of,
 )
 from scumble.forms.tuples.opened import CountedRelease, CountedTable
-from scumble.forms.tuples.published import PLACE, Published
 from scumble.forms.tuples.statement import Summed
 from scumble.forms.tuples.sums import Sums
 from scumble.forms.tuples.suppressed import AllTuples
@@ -31,7 +31,7 @@ class Counting:
 
     tuples: CountedTuples
     all: Sums
-    capped: Sequence[Published] | None = None
+    capped: Sequence[CappedTable] | None = None
     """The tables, where a cap took tuples out of them."""
 
     @classmethod
@@ -64,7 +64,7 @@ class Counting:
 
 def _of_rows(
     release: CountedRelease, tables: Sequence[CountedTable], engine: Engine
-) -> tuple[pa.Table, list[Published] | None]:
+) -> tuple[pa.Table, list[CappedTable] | None]:
     """The tuples of one table."""
     (table,), rule = tables, _rule(release.noise)
     counted = tuples_of(engine, table.place, table.attributes)
@@ -80,7 +80,7 @@ def _of_rows(
 
 def _of_transactions(
     release: CountedRelease, tables: Sequence[CountedTable], engine: Engine
-) -> tuple[pa.Table, list[Published] | None]:
+) -> tuple[pa.Table, list[CappedTable] | None]:
     """The pairs of all tables."""
     assert release.transactions is not None
     rule, roles, parts, capped = _rule(release.noise), release.transactions, [], []

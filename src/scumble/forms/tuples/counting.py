@@ -13,8 +13,8 @@ from sqlglot import exp
 from scumble.core.domain import Domain
 from scumble.engines.engine import Engine, registered
 from scumble.engines.expressions import column, count, double, select, table
+from scumble.forms.tuples.capped_table import PLACE, CappedTable
 from scumble.forms.tuples.linear import Floats
-from scumble.forms.tuples.published import PLACE, Published
 from scumble.forms.tuples.statement import NOISE, NUMBER, TUPLE, Summed, sums_of
 from scumble.forms.tuples.suppressed import Span
 from scumble.mechanisms.kept_columns import KeptColumn
@@ -36,7 +36,7 @@ class CountingRule:
     variance_at_floor: float = 0.0
     variance_above: float = 0.0
 
-    def applied(self, tuples: pa.Table, of: Published | None = None) -> pa.Table:
+    def applied(self, tuples: pa.Table, of: CappedTable | None = None) -> pa.Table:
         """The tuples with the rows that each stands for, and how uncertain that is; `of` a table whose tuples were capped."""
         rows, noise = self.estimates(tuples)
         if of is not None:
@@ -50,10 +50,10 @@ class CountingRule:
         rows = np.where(above, counts, self.at_floor)
         return rows, np.where(above, self.variance_above, self.variance_at_floor)
 
-    def published(self, tuples: pa.Table, column: KeptColumn | None) -> Published:
+    def published(self, tuples: pa.Table, column: KeptColumn | None) -> CappedTable:
         """All tuples of a table that was capped."""
         rows, noise = self.estimates(tuples)
-        return Published(column, float(rows.sum()), float(noise.sum()))
+        return CappedTable(column, float(rows.sum()), float(noise.sum()))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ PLACE = "scumble place"
 
 
 @dataclass(frozen=True)
-class Published:
+class CappedTable:
     """A table of a capped release: what is known of the tuples that stayed in it, and how many of them were published."""
 
     column: KeptColumn | None
