@@ -64,10 +64,19 @@ def test_the_release_is_nearly_as_good_as_the_table(release: scumble.Release) ->
     assert abs(rmse(released, asked) - rmse(raw, asked)) < 0.1
 
 
+def test_a_persons_level_is_learnt_without_factors() -> None:
+    """Patterns of one rating have no factors; who rates a star above the average elsewhere is predicted above it, drawn to 0 by 5 ratings."""
+    rows = [(user, user % 3, 3 + user % 2) for user in range(600)]
+    recommender = ReleaseRecommender().fit(np.array(rows))
+    assert recommender.factors_.shape == (3, 0)
+    history = [(9000, 0, 4.5), (9000, 1, 4.5)]
+    assert recommender.predict([(9000, 2), (9001, 2)], history) == pytest.approx([3.5 + 2 / 7, 3.5])
+
+
 def test_unknown_items_and_people_get_the_average(release: scumble.Release) -> None:
     recommender = ReleaseRecommender().fit(release)
     predicted = recommender.predict([(1, 99), (7, 0)], [(1, 0, 5)])
-    assert predicted[0] == recommender.mean_
+    assert recommender.mean_ < predicted[0] < recommender.mean_ + (5 - recommender.averages_[0]) / 6
     assert predicted[1] == recommender.averages_[0]
 
 

@@ -1,12 +1,15 @@
 """Predicting ratings from a columnized release: the singular value decomposition of what it published.
 
-    rating of user u for item i  ~  m_i + x_u q_i
+    rating of user u for item i  ~  m_i + o_u + x_u q_i
 
 where m_i = the published average of item i, drawn toward that of all items where there are few; q_i = the item's factors: they begin as rows of V S
 of the truncated decomposition U S V' of published ratings minus their averages, a pattern weighted by its copies, in which a rating that nobody gave is a 0,
-and are then fitted, in turn with the coordinates of the patterns, to the ratings that there are; x_u = the user's coordinates, by ridge regression of
-the user's own ratings (`history`) on their factors. Published users are nobody, so a prediction for somebody needs that person's own
-ratings: they stay with whoever asks. Without any, the prediction is m_i, and so it is for `ItemAverage`, the baseline.
+and are then fitted, in turn with the coordinates of the patterns, to the ratings that there are; o_u = how much higher than others the user rates,
+and x_u = the user's coordinates, by one ridge regression of the user's own ratings (`history`) on a constant and their factors.
+
+A pattern of one rating tells nothing of how items hang together and would explain itself, so that factors are fitted to patterns of two or more.
+Published users are nobody, so a prediction for somebody needs that person's own ratings: they stay with whoever asks, who need not be in the release.
+Without any, the prediction is m_i, and so it is for `ItemAverage`, the baseline.
 """
 
 from typing import Any
@@ -74,12 +77,20 @@ class ReleaseRecommender(ItemAverage):
     ridge       how strongly a user's coordinates are drawn to 0, in squared ratings
     rounds      how often factors are fitted to the ratings that there are; 0: the plain decomposition
     few         ratings of the average of all items that are added to each item's own, and how strongly factors are drawn to 0
+    own         average ratings that are added to a user's own, for how much higher than others the user rates
     """
 
     def __init__(
-        self, n_factors: int = 4, ridge: float = 1.0, rounds: int = 5, few: float = 20.0, random_state: int = 0
+        self,
+        n_factors: int = 4,
+        ridge: float = 1.0,
+        rounds: int = 5,
+        few: float = 20.0,
+        random_state: int = 0,
+        own: float = 5.0,
     ) -> None:
         super().__init__(few)
+        self.own = own
         self.n_factors = n_factors
         self.ridge = ridge
         self.rounds = rounds
@@ -89,9 +100,11 @@ class ReleaseRecommender(ItemAverage):
         """From a columnized release of ratings, or from triples (user, item, value) of a table."""
         users, items, values, weights = triples(release)
         places = self._averages(items, values, weights)
-        rest = values - self.averages_[places]
         rows = np.unique(users, return_inverse=True)[1]
-        shape = (int(rows.max()) + 1, len(self.items_))
+        several = np.bincount(rows)[rows] > 1
+        rest, rows = (values - self.averages_[places])[several], np.unique(rows[several], return_inverse=True)[1]
+        places, weights = places[several], weights[several]
+        shape = (int(rows.max(initial=-1)) + 1, len(self.items_))
         count = min(self.n_factors, min(shape) - 1)
         self.factors_ = np.zeros((len(self.items_), max(count, 0)))
         if count > 0:
@@ -116,23 +129,31 @@ class ReleaseRecommender(ItemAverage):
         check_is_fitted(self)
         users, items = _pairs(pairs)
         rating = self._average(items)
-        if history is None or not self.factors_.shape[1]:
+        if history is None:
             return rating
         people, coordinates = self._coordinates(*triples(history)[:3])
         if not len(people):
             return rating
         places, known = self._places(items)
         rows = np.minimum(np.searchsorted(people, users), len(people) - 1)
-        known &= people[rows] == users
-        return rating + np.where(known, (self.factors_[places] * coordinates[rows]).sum(axis=1), 0.0)
+        terms = self._terms(places) * np.column_stack([np.ones_like(known), *[known] * self.factors_.shape[1]])
+        return rating + np.where(people[rows] == users, (terms * coordinates[rows]).sum(axis=1), 0.0)
+
+    def _terms(self, places: Any) -> Floats:
+        """What a user's coordinates are multiplied by: a constant, for the user's own level, and the factors of items.
+
+        The constant is so small that a level is drawn to 0 as if `own` more ratings were average, where all coordinates are drawn by `ridge`.
+        """
+        level = np.full((len(places), 1), np.sqrt(self.ridge / self.own))
+        return np.hstack([level, self.factors_[places]])
 
     def _coordinates(self, users: Any, items: Any, values: Floats) -> tuple[Any, Floats]:
-        """x = (Q'Q + ridge)^-1 Q' (ratings - averages), Q the factors of the items that the user rated."""
+        """x = (T'T + ridge)^-1 T' (ratings - averages), T the terms of the items that the user rated."""
         places, known = self._places(items)
         users, places, values = users[known], places[known], values[known]
         people, rows = np.unique(users, return_inverse=True)
         rest = values - self.averages_[places]
-        return people, _regress(rows, self.factors_[places], rest, np.ones(len(rest)), self.ridge)
+        return people, _regress(rows, self._terms(places), rest, np.ones(len(rest)), self.ridge)
 
 
 def _regress(rows: Any, known: Floats, rest: Floats, weights: Floats, ridge: float) -> Floats:
