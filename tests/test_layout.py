@@ -28,6 +28,7 @@ ORDER = """
     errors
     engines
     engines.duckdb
+    engines.postgres
     sources
     spec
     privacy

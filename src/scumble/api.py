@@ -3,16 +3,19 @@
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scumble.core.atomic import placed
 from scumble.core.entropy import Entropy
 from scumble.core.errors import ParameterError, SchemaError, TableError, did_you_mean
 from scumble.core.memory import within
 from scumble.core.progress import Progress
-from scumble.core.scratch import private_folder
+from scumble.core.scratch import private_folder, remove_all
 from scumble.release.release import Release, open_release, release_in
+from scumble.sources.address import is_url
 from scumble.sources.source import Source
 from scumble.spec.spec import Spec
 
@@ -66,7 +69,8 @@ def publish(
     """Publishes a table and returns the release.
 
     table       a path (CSV, Parquet, a folder of Parquet, or a spec in TOML) or a data frame (pandas, Polars, PyArrow, DuckDB)
-    out         the folder to write; without one the release lives in a temporary folder until Python ends
+    out         the folder to write, or postgresql://user@host/db?release=NAME to put the release into a database; without one the release
+                lives in a temporary folder until Python ends
     sensitive   the columns to perturb
     public      the columns to publish as they are
     drop        the columns to leave out; * and ? in a name stand for what may be there
@@ -173,7 +177,8 @@ def publish_chosen(
 
     wanted = Wanted.of(ledger, key, again, spec.budget if budget is None else budget)
     coin_source = _coin_source(key, id, occurrence, seed, source)
-    folder = Path(out) if out is not None else Path(_temporary()) / "release"
+    place = _place(out, overwrite)
+    folder = place.folder
     with within(memory):
         plan = publish_table(
             source,
@@ -182,13 +187,14 @@ def publish_chosen(
             coin_source,
             overwrite=overwrite,
             progress=progress,
-            durable=out is not None,
+            durable=place.durable,
             show=show,
             wanted=wanted,
+            settle=place.settle,
         )
     for warning in plan.warnings:
         warnings.warn(warning, stacklevel=3)
-    return release_in(folder)  # written this moment: its hashes need no check
+    return place.opened()  # written this moment: its hashes need no check
 
 
 def plan(table: Any, questions: str | Sequence[str] = (), *, level: Any = 0.95, **how: Any) -> "Forecast":
@@ -244,7 +250,7 @@ def open(
     timeout: Any = None,
     memory: Any = None,
 ) -> Release:
-    """Opens a release and checks it against its hashes.
+    """Opens a release, by the path of its folder or its address in a database, and checks it against its hashes.
 
     more     further releases, asked as one table: of the same spec, with the rows of other owners
     on       the shared row id, where the further releases have other columns of the same rows
@@ -275,6 +281,37 @@ def _coin_source(key: Any, id: str | None, occurrence: str | None, seed: int | N
             raise SchemaError(f"the {what} column {name!r} is not in the table{did_you_mean(name, table.schema.names)}")
     entropy = Entropy.system() if seed is None else Entropy.seeded(seed)
     return CoinSource(entropy, None if key is None else read_key(key), id, occurrence)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a release is written, and what is done before it counts as published."""
+
+    folder: Path
+    durable: bool
+    settle: Callable[[Path], None]
+    opened: Callable[[], Release]
+
+
+def _place(out: str | Path | None, overwrite: bool) -> _Place:
+    """A folder; a private one where the release goes on into a database, which is asked first whether it will have it."""
+    if not is_url(out):
+        folder = Path(out) if out is not None else Path(_temporary()) / "release"
+        return _Place(folder, out is not None, lambda folder: None, lambda: release_in(folder))
+    from scumble.release.database import demand_home, open_database, put
+
+    url = str(out)
+    address = demand_home(url, overwrite)
+    aside = Path(_temporary())
+
+    def settle(folder: Path) -> None:
+        try:
+            put(folder, address, overwrite)
+            placed(Path(url))
+        finally:
+            remove_all(aside)
+
+    return _Place(aside / address.name, False, settle, lambda: open_database(url))
 
 
 def _temporary() -> str:

@@ -17,7 +17,7 @@ from tables import DISEASES
 import scumble
 from scumble.core.atomic import whole_file, whole_folder
 from scumble.core.undisturbed import undisturbed
-from scumble.engines.duckdb.interruptible import arrow
+from scumble.engines.duckdb.results import arrow
 
 PAUSING = Path(__file__).parent / "pausing.py"
 FOREVER = 900

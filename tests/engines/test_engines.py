@@ -1,7 +1,7 @@
 """Every engine gives the same answers, of every form; what one declares unsupported is marked."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
+from databases import drop, new_name, place
 from naming import publish_openly
 from sqlglot import exp
 
@@ -16,8 +17,12 @@ import scumble
 from scumble.core.errors import ParameterError, QueryError
 from scumble.engines import DEFAULT, ENGINES, open_engine
 from scumble.engines.engine import Engine
+from scumble.release.database import demand_home, put
 
 ENGINES["sqlite"] = "toys.engine:SQLite"  # all that it takes
+
+POSTGRES = "postgres"
+"""Releases that live in a database have an engine of their own, which nobody names."""
 
 
 def table(rows: int = 1500) -> pa.Table:
@@ -153,20 +158,35 @@ def published_in(folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in RELEASES}
 
 
+@pytest.fixture(scope="module")
+def schemas(folders: dict[str, Path]) -> Iterator[dict[str, str]]:
+    """The same releases, in a database."""
+    names = {release: new_name() for release in folders}
+    for release, name in names.items():
+        put(folders[release], demand_home(place(name), False), False)
+    yield {release: place(name) for release, name in names.items()}
+    for name in names.values():
+        drop(name)
+
+
 def numbers(answer: scumble.Estimates) -> list[tuple[Any, ...]]:
     return [tuple(line.values()) for line in answer.to_list()]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "question"), ASKED)
-@pytest.mark.parametrize("engine", sorted(set(ENGINES) - {DEFAULT}))
+@pytest.mark.parametrize("engine", [POSTGRES, *sorted(set(ENGINES) - {DEFAULT})])
 def test_engines_agree(
     engine: str, name: str, question: str, folders: dict[str, Path], request: pytest.FixtureRequest
 ) -> None:
     if (engine, name) in UNSUPPORTED:
         request.applymarker(pytest.mark.xfail(reason=UNSUPPORTED[engine, name], strict=True, raises=Exception))
     expected = scumble.open(folders[name]).query(sql(question))
-    found = scumble.open(folders[name], engine=engine).query(sql(question))
+    if engine == POSTGRES:
+        opened = scumble.open(request.getfixturevalue("schemas")[name])
+    else:
+        opened = scumble.open(folders[name], engine=engine)
+    found = opened.query(sql(question))
     assert found.notes == expected.notes
     assert found.columns == expected.columns
     assert len(found) == len(expected)

@@ -22,7 +22,7 @@ from scumble.core.errors import ParameterError, QueryError, QuestionStopped
 from scumble.engines import ENGINES
 from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.cursors import Cursors
-from scumble.engines.duckdb.interruptible import arrow
+from scumble.engines.duckdb.results import arrow
 
 ENGINES["sqlite"] = "toys.engine:SQLite"
 

@@ -54,6 +54,7 @@ from scumble.core.readable import readable
 from scumble.publishing.ledger import Ledger, read_ledger
 from scumble.release.manifest import NAME as MANIFEST
 from scumble.release.release import Release, open_release
+from scumble.sources.address import is_release
 from scumble.sources.source import Source, read
 from scumble.truth import as_published
 
@@ -226,7 +227,9 @@ def publication_of(
     """A release, or any other published table."""
     if isinstance(target, str | Path):
         path = Path(target)
-        if path.suffix == ".release" or (path / MANIFEST).exists():
+        if is_release(target):
+            target = open_release(target)
+        elif path.suffix == ".release" or (path / MANIFEST).exists():
             target = open_release(path)
     if isinstance(target, Release):
         return of_release(target, excerpt)

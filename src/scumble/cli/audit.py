@@ -26,7 +26,7 @@ class FailOn(StrEnum):
 
 def command(
     target: Annotated[
-        Path | None,
+        str | None,
         typer.Argument(
             help="A release, or a table that any tool made (.csv, .parquet); with --reconstruction, a spec (.toml).",
             show_default=False,
@@ -57,7 +57,7 @@ def command(
         Path | None, typer.Option(help="The publisher's ledger: what all its releases tell together.")
     ] = None,
     others: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option("--with", help="Another publication of the same people; may be given several times."),
     ] = None,
     quasi: Annotated[
@@ -103,9 +103,9 @@ def _split(names: list[str] | None) -> list[str] | None:
 class Given:
     """What is audited, and by what."""
 
-    target: Path
+    target: str
     raw: str | None
-    others: list[Path]
+    others: list[str]
     quasi: list[str] | None
     sensitive: list[str] | None
     k: int | None
@@ -146,7 +146,7 @@ def _attack(given: Given, only: list[str] | None, fail_on: Any, junit: Path | No
     return not findings.failing(fail_on)
 
 
-def _examine(target: Path, raw: str | None, lam: Any, delta: Any) -> list[Any]:
+def _examine(target: str, raw: str | None, lam: Any, delta: Any) -> list[Any]:
     """The test of a spec's table, or of a release."""
     from scumble.api import open
     from scumble.auditing.attacks.reconstruction import examine
@@ -156,7 +156,7 @@ def _examine(target: Path, raw: str | None, lam: Any, delta: Any) -> list[Any]:
     from scumble.sources.source import read
     from scumble.spec.spec import read_spec
 
-    if target.suffix != ".toml":
+    if Path(target).suffix != ".toml":
         return [examine(open(target), read(raw) if raw is not None else None, lam, delta)]
     spec = read_spec(target)
     table = spec_table(spec)

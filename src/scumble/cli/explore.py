@@ -9,7 +9,7 @@ from scumble.cli.output import in_place_is_done
 
 
 def command(
-    release: Annotated[Path, typer.Argument(help="The release.", show_default=False)],
+    release: Annotated[str, typer.Argument(help="The release.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path("explore.html"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
 ) -> None:

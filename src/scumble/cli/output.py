@@ -74,13 +74,13 @@ def print_json(result: Any) -> None:
 
 
 @contextmanager
-def in_place_is_done(out: Path) -> Iterator[None]:
+def in_place_is_done(out: str | Path) -> Iterator[None]:
     """Once an output has its name the command has done what it was asked. Whatever fails afterwards is told in a line, and is no failure of it."""
     try:
         yield
         flush()
     except BaseException as error:
-        if not in_place(out):
+        if not in_place(Path(out)):
             raise
         if sys.stdout is sys.__stdout__:
             leave(1)

@@ -16,7 +16,15 @@ def command(
         str,
         typer.Argument(help=f"A spec (.toml), or a table: {TABLES}.", show_default=False),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.", show_default=False)],
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            "-o",
+            help="The folder to write, or where to put it into a database: postgresql://user@host/db?release=NAME.",
+            show_default=False,
+        ),
+    ],
     sensitive: Annotated[
         list[str] | None, typer.Option(help="A column to perturb; may be given several times.")
     ] = None,

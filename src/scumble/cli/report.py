@@ -11,7 +11,7 @@ from scumble.cli.progress import progress_bar
 
 def command(
     releases: Annotated[
-        list[Path], typer.Argument(help="The release, or several that are read as one.", show_default=False)
+        list[str], typer.Argument(help="The release, or several that are read as one.", show_default=False)
     ],
     on: Annotated[
         str | None,

@@ -1,6 +1,5 @@
 """scumble show: what is in a release, which guarantee, which conditions, what it does not cover."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,7 @@ from scumble.cli.progress import progress_bar
 
 def command(
     releases: Annotated[
-        list[Path], typer.Argument(help="The release, or several that are read as one.", show_default=False)
+        list[str], typer.Argument(help="The release, or several that are read as one.", show_default=False)
     ],
     on: Annotated[
         str | None,

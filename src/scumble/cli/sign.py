@@ -9,7 +9,7 @@ from scumble.cli.progress import progress_bar
 
 
 def command(
-    release: Annotated[Path | None, typer.Argument(help="The release.", show_default=False)] = None,
+    release: Annotated[str | None, typer.Argument(help="The release.", show_default=False)] = None,
     key: Annotated[Path | None, typer.Option(help="The file of a private key of Ed25519, PKCS8 or OpenSSH.")] = None,
     name: Annotated[str | None, typer.Option(help="Who signs; the name of the key's file when absent.")] = None,
     new_key: Annotated[

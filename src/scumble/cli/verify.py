@@ -12,7 +12,7 @@ from scumble.core.display import plain
 
 def command(
     releases: Annotated[
-        list[Path], typer.Argument(help="The release, or several that are read as one.", show_default=False)
+        list[str], typer.Argument(help="The release, or several that are read as one.", show_default=False)
     ],
     on: Annotated[
         str | None,

@@ -36,6 +36,11 @@ def in_place(path: Path) -> bool:
     return path.absolute() in _placed
 
 
+def placed(path: Path) -> None:
+    """Notes that something new has a name now, wherever that is."""
+    _placed.add(path.absolute())
+
+
 @contextmanager
 def whole_folder(
     path: Path, former: Callable[[Path], Iterable[str]] | None = None, *, durable: bool = True

@@ -5,6 +5,7 @@
 The release is written into a folder aside and renamed at the end: it is whole or it is not there.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -122,13 +123,15 @@ def publish_table(
     durable: bool = True,
     show: Show = unseen,
     wanted: Wanted = NO_LEDGER,
+    settle: Callable[[Path], None] = lambda folder: None,
 ) -> Plan:
     """Publishes a table into the folder `out` and returns the plan that it followed; `durable` if it is to outlive the machine's next fall.
 
-    show   called with what was decided and counted, before a row is published
+    show    called with what was decided and counted, before a row is published
+    settle  called with the folder when it is whole, before a ledger says that it was published: puts it where it is to live
     """
     try:
-        return _publish(table, spec, out, coin_source, overwrite, progress, durable, show, wanted)
+        return _publish(table, spec, out, coin_source, overwrite, progress, durable, show, wanted, settle)
     except NotOnGrid as found:  # in one batch of rows: say how many there are in all
         raise count_gaps((batch.column(0) for batch in table.batches([found.column])), found.column) from None
 
@@ -143,6 +146,7 @@ def _publish(
     durable: bool,
     show: Show,
     wanted: Wanted,
+    settle: Callable[[Path], None],
 ) -> Plan:
     chosen = find_mechanism(spec.mechanism)
     spec = decided(spec, table)
@@ -170,6 +174,7 @@ def _publish(
             manifest = _write(job, chosen, persons.record, terms, _randomness(coin_source, keyed))
             if book:
                 book.pending(manifest)
+        settle(out)
         if book:
             book.confirm()
             plan = replace(plan, warnings=[*plan.warnings, *book.accepted, *wanted.warnings])

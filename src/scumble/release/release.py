@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from scumble.core.arrow_types import named_type
 from scumble.core.atomic import complete
 from scumble.core.channel_base import BaseChannel
+from scumble.core.deferred import deferred
 from scumble.core.display import Card, Shown
 from scumble.core.domain import Domain
 from scumble.core.errors import ChangedRelease, ReleaseError
@@ -43,6 +44,7 @@ from scumble.query.gated import gated
 from scumble.query.model import Query
 from scumble.query.rewrites import Recoding
 from scumble.release import describe
+from scumble.release.check import Check
 from scumble.release.code_lists import code_lists
 from scumble.release.gate import AGAIN, demand_described
 from scumble.release.handles import Handles
@@ -50,9 +52,13 @@ from scumble.release.manifest import Manifest, read_manifest
 from scumble.release.recoding import coarse_columns, recoding_of
 from scumble.release.records import FileRecord
 from scumble.release.terms import compared, terms_of
+from scumble.sources.address import is_url
 
 TRIES = 100
 """How often a release is opened anew that was replaced meanwhile."""
+
+open_database = deferred("scumble.release.database", "open_database")
+"""What opens one that lives in a database."""
 
 DOUBTFUL = "DO NOT TRUST this release, its manifest claims what does not follow from it:"
 
@@ -63,6 +69,8 @@ if TYPE_CHECKING:
 class Release(Shown):
     """A published table that answers questions."""
 
+    in_folder = True
+    """Whether it lives in a folder, which others may put something into."""
     parts: "Sequence[Release]" = ()
     """The releases that it is put together from, where there are several."""
     on: str | None = None
@@ -75,17 +83,35 @@ class Release(Shown):
         self.timeout = seconds_of(timeout)
         self.memory = None if memory is None else memory_of(memory)
         self._running: set[Running] = set()
-        self.path = path
+        self._path = path
         self.manifest = manifest
         self.prepared: dict[Any, Any] = {}
         """What its form made of the tables for earlier questions."""
         self.choice = engine
-        self._handles = Handles(path, [file.path for file in manifest.files])
+        self._hold()
+
+    def _hold(self) -> None:
+        """Keeps its files open from now on."""
+        if self.in_folder:
+            _ = self._handles
+
+    @once
+    def _handles(self) -> Handles:
+        return Handles(self.path, [file.path for file in self.manifest.files])
+
+    @property
+    def path(self) -> Path:
+        """The folder that its files are in."""
+        return self._path
+
+    def home_checks(self) -> list[Check]:
+        """What is to be checked where it lives, its folder apart."""
+        return []
 
     @property
     def title(self) -> str:
         """What a reader calls it."""
-        return self.path.name
+        return self._path.name
 
     def file(self, name: str) -> Path:
         """By which path a file of the release is read: that of the version that was opened, whoever has its name now."""
@@ -175,7 +201,7 @@ class Release(Shown):
     @property
     def name(self) -> str:
         """What a question may call its table besides `release`: the name of its folder."""
-        return self.path.name.removesuffix(".release") or TABLE
+        return self._path.name.removesuffix(".release") or TABLE
 
     def _types(self, columns: Sequence[str]) -> dict[str, pa.DataType]:
         """What the columns that a question may name hold; where sets of values or codes are published, the values of these."""
@@ -326,7 +352,7 @@ class Release(Shown):
 
     def __repr__(self) -> str:
         perturbed = ", ".join(self.manifest.sensitive) or "nothing, tuples are counted"
-        return f"<Release {self.path.name}: {self.manifest.rows:,} rows, {self.manifest.mechanism}, perturbed: {perturbed}>"
+        return f"<Release {self._path.name}: {self.manifest.rows:,} rows, {self.manifest.mechanism}, perturbed: {perturbed}>"
 
 
 def _places(column: pa.ChunkedArray, strata: int) -> npt.NDArray[np.intp]:
@@ -337,8 +363,11 @@ def _places(column: pa.ChunkedArray, strata: int) -> npt.NDArray[np.intp]:
 
 
 def open_release(path: str | Path, engine: "Choice" = None, timeout: Any = None, memory: Any = None) -> Release:
-    """The release in a folder; its manifest and every file are checked against their hashes."""
+    """The release in a folder; its manifest and every file are checked against their hashes. Or the one that lives in a database."""
     demand_engine(engine)
+    if is_url(path):
+        lives_there: Release = open_database(str(path), engine, timeout, memory)
+        return lives_there
     if not isinstance(path, str | Path):
         raise ReleaseError(
             f"a release is opened by the path of its folder, not by {type(path).__name__}; several: open(a, b)"

@@ -74,6 +74,10 @@ def sign(release: Release | str | Path, key: str | Path, *, name: str | None = N
     name   who signs: a line of text; the name of the key's file when absent
     """
     opened = release if isinstance(release, Release) else open_release(release)
+    if not opened.in_folder:
+        raise ReleaseError(
+            "a signature lies in the folder of a release, and this one lives in a database; sign its folder"
+        )
     private = private_key(Path(key))
     signer = name if name is not None else Path(key).stem
     if not signer.strip() or not signer.isprintable() or len(signer) > 200:

@@ -55,6 +55,7 @@ def verify(release: Release | str | Path, *, version_1: bool = False) -> list[Ch
     """
     try:
         release = release if isinstance(release, Release) else open_release(release)
+        _ = release.path  # one that lives elsewhere is fetched, and its hashes are looked at
     except ChangedRelease as error:
         return [Check("hashes", False, str(error))]
     if release.parts:
@@ -85,6 +86,10 @@ def _looked_at(release: Release, checks: Callable[[Release], list[Check]]) -> li
 
 def _folder(release: Release) -> list[Check]:
     return folder_checks(release.path, release.manifest)
+
+
+def _home(release: Release) -> list[Check]:
+    return release.home_checks()
 
 
 def _shape(release: Release) -> list[Check]:
@@ -269,6 +274,7 @@ def least_probable(counts: npt.NDArray[np.int64], channel: BaseChannel) -> npt.N
 
 CHECKS: tuple[Callable[[Release], list[Check]], ...] = (
     _folder,
+    _home,
     _shape,
     _rows,
     _order,

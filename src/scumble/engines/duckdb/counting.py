@@ -11,7 +11,7 @@ from scumble.core.errors import TableError
 from scumble.engines.duckdb.coded import coded_tuples
 from scumble.engines.duckdb.complaint import files_read
 from scumble.engines.duckdb.connection import connect
-from scumble.engines.duckdb.interruptible import arrow
+from scumble.engines.duckdb.results import arrow
 from scumble.engines.sql import listed, parquet
 
 COUNT = "scumble n"

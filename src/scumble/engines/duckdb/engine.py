@@ -13,9 +13,9 @@ from scumble.engines.duckdb.complaint import files_read, refusal
 from scumble.engines.duckdb.connection import connect
 from scumble.engines.duckdb.cursors import Cursor, Cursors
 from scumble.engines.duckdb.halves import with_halves
-from scumble.engines.duckdb.interruptible import arrow
 from scumble.engines.duckdb.lone_rows import lone_rows_in_parts
 from scumble.engines.duckdb.lookup import with_lookups
+from scumble.engines.duckdb.results import arrow
 from scumble.engines.duckdb.tally import tally
 from scumble.engines.engine import TABLE, Axis, Predicates, Tables, truths_by_statement
 from scumble.engines.known_truths import KnownTruths

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from scumble.core.errors import QueryError
 from scumble.engines.duckdb.cursors import Cursor, Cursors
-from scumble.engines.duckdb.interruptible import interruptible
+from scumble.engines.interruptible import interruptible
 from scumble.engines.sql import quoted
 
 LONGEST = 65_536

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from scumble.core.errors import TableError
 from scumble.engines.duckdb.connection import connect
-from scumble.engines.duckdb.interruptible import arrow
+from scumble.engines.duckdb.results import arrow
 from scumble.engines.sql import listed
 
 ROW, LOT = "scumble row", "scumble lot"

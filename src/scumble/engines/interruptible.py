@@ -1,6 +1,6 @@
 """Statements that an interruption, the end of their time or another thread stops.
 
-DuckDB turns a result into Arrow in one call that looks at nothing until it is over. So the statement runs on a thread of its own while the
+A database gives its result in one call that looks at nothing until it is over. So the statement runs on a thread of its own while the
 thread that asks waits for it: in the main one Python raises what Ctrl-C does, and every one looks at the time (core/stopping.py).
 """
 
@@ -8,10 +8,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import TypeVar
-
-import duckdb
-import pyarrow as pa
+from typing import Protocol, TypeVar
 
 from scumble.core.stopping import current
 
@@ -21,12 +18,14 @@ LOOK = 0.05
 T = TypeVar("T")
 
 
-def arrow(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    """The result of a statement."""
-    return interruptible(connection, lambda: connection.sql(sql).to_arrow_table())
+class Stoppable(Protocol):
+    """A connection whose statement another thread can end."""
+
+    def interrupt(self) -> None:
+        """Ends it."""
 
 
-def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
+def interruptible(connection: Stoppable, work: Callable[[], T]) -> T:
     """What is done with a connection, as long as nobody wants its end."""
     question, doing = current(), _helper().submit(work)
     try:
