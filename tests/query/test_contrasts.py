@@ -12,6 +12,7 @@ def independent(lines: int) -> Contrasts:
     return Contrasts(np.eye(lines), one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [3, 6, 20])
 def test_reach_and_chances_are_those_of_the_studentized_range(lines: int) -> None:
     contrasts = independent(lines)

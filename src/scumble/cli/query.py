@@ -2,6 +2,7 @@
 
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -60,6 +61,11 @@ def command(
             "--independence", help="Whether two columns are independent: SELECT a, b, COUNT(*) ... GROUP BY a, b."
         ),
     ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="A file to draw the answer into as well: .svg, .png, or .html.", show_default=False),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a plot that exists.")] = False,
     timeout: Annotated[
         str | None, typer.Option(help="The seconds that the question may take; 600 when absent.", show_default=False)
     ] = None,
@@ -78,6 +84,8 @@ def command(
         raise ParameterError('a question has two parts: scumble query NAME.release "SELECT ... FROM release ..."')
     if compare or independence:
         _demand_test(compare and independence, method, simultaneous or cut)
+    if plot is not None:
+        _demand_plot(plot, overwrite)
     with progress_bar("asking"):
         release = open(*paths, on=on, memory=memory)
         answer = (
@@ -93,6 +101,8 @@ def command(
                 timeout=timeout,
             )
         )
+    if plot is not None:
+        answer.plot(plot, overwrite=overwrite)
     if format is Shape.TEXT:
         print_card(answer.card())
         return
@@ -112,6 +122,17 @@ def _demand_test(both: bool, method: str, ways: bool) -> None:
         raise ParameterError(
             "a test is of unbiased estimates that are not cut, for all lines together; leave out --method, --cut and --simultaneous"
         )
+
+
+def _demand_plot(path: Path, overwrite: bool) -> None:
+    """Before the question is asked: a file that can be written, and what draws it."""
+    from scumble.core.atomic import demand_file
+    from scumble.core.extras import need
+    from scumble.query.plotted import demand_kind
+
+    demand_kind(path)
+    demand_file(path, overwrite)
+    need("altair", "report")
 
 
 def _tables(options: list[str] | None) -> dict[str, str]:

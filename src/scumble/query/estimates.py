@@ -164,6 +164,20 @@ class Estimates(Shown):
         need("openpyxl")
         self.to_pandas().to_excel(path, index=False)
 
+    def plot(self, path: str | Path | None = None, *, column: str | None = None, overwrite: bool = False) -> Any:
+        """An Altair chart with an interval for every estimate: bars, a line over numbers and days, a cross-table of two groups.
+
+        path       a file to write it to as well: .svg, .png, or .html with the table below it
+        column     the one to draw; all of them, below each other, where none is named
+        overwrite  whether a file that exists is replaced
+        """
+        from scumble.query.plotted import chart_of, write
+
+        chart = chart_of(self, column)
+        if path is not None:
+            write(chart, self, Path(path), overwrite)
+        return chart
+
     def to_list(self) -> list[dict[str, Any]]:
         """A list of one dictionary for each row."""
         rows: list[dict[str, Any]] = self.to_arrow().to_pylist()

@@ -1,7 +1,6 @@
 """A picture on the page: drawn twice, for a wide and for a narrow screen, in the page's own colours, with words for who cannot see it.
 
-Colours are names of CSS variables, so that one drawing serves light, dark and print. Whatever stands in a chart came from somebody's
-table: control characters are shown, not obeyed (the drawing library aborts on them), and the drawing may fetch nothing.
+Colours are names of CSS variables, so that one drawing serves light, dark and print.
 """
 
 import re
@@ -10,14 +9,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from scumble.core.display import cell
-from scumble.core.extras import need
+from scumble.core.charts import svg_of
+from scumble.core.charts import text as text
 
 WIDE, NARROW = 720, 340
 """Widths in CSS pixels; templates/style.css switches between the two drawings."""
-
-NO_CHARACTERS = re.compile("[\ufffe\uffff]")
-"""Not control characters, and yet not allowed in XML."""
 
 Draw = Callable[[int], Any]
 """A width in pixels -> an Altair chart."""
@@ -42,17 +38,12 @@ def figure(draw: Draw, caption: str, alt: str, key: tuple[tuple[str, str], ...] 
 
 def svg(chart: Any, alt: str) -> str:
     """A chart as SVG that stands in a page."""
-    drawn = str(need("vl_convert", "report").vegalite_to_svg(_safe(_dressed(chart).to_dict()), allowed_base_urls=[]))
+    drawn = svg_of(_dressed(chart))
     head, body = drawn.split(">", 1)
     size = re.search(r'viewBox="([\d. ]+)"', head)
     assert size is not None
     body = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", body)
     return f'<svg viewBox="{size[1]}" width="{size[1].split()[2]}" role="img" aria-label="{escape(alt)}">{body}'
-
-
-def text(value: Any) -> str:
-    """A value of a table as a chart and a page can show it; a missing one by its name."""
-    return "(missing)" if value is None else NO_CHARACTERS.sub("\ufffd", cell(value))
 
 
 def _dressed(chart: Any) -> Any:
@@ -74,11 +65,3 @@ def _dressed(chart: Any) -> Any:
             "titleFontSize": 12,
         },
     )
-
-
-def _safe(spec: Any) -> Any:
-    if isinstance(spec, dict):
-        return {key: _safe(part) for key, part in spec.items()}
-    if isinstance(spec, list):
-        return [_safe(part) for part in spec]
-    return text(spec) if isinstance(spec, str) else spec
