@@ -63,6 +63,16 @@ class Estimate:
         """Whether some row has such a bound."""
         return self.bound is not None and bool(np.isfinite(self.bound).any())
 
+    @property
+    def digits(self) -> int:
+        """Decimals worth printing: two significant digits of the typical standard error, or of how far sure bounds lie apart."""
+        errors = (self.high - self.low) / 2 if self.method in (STEPS, BOUNDS) else self.se
+        errors = errors[np.isfinite(errors) & (errors > 0)]
+        if len(errors) == 0:
+            values = self.value[np.isfinite(self.value)]
+            return 0 if np.all(np.abs(values - np.rint(values)) <= WHOLE * (1 + np.abs(values))) else 4
+        return int(np.clip(1 - math.floor(math.log10(float(np.median(errors)))), 0, 8))
+
     def take(self, order: npt.NDArray[np.intp]) -> "Estimate":
         """The same for some rows, in that order."""
         bound, least = (None if ends is None else ends[order] for ends in (self.bound, self.least))
@@ -92,6 +102,11 @@ class Estimates(Shown):
         self.level = level
         """How often an interval holds the truth, over the coins of the publication."""
         self.notes = list(notes)
+
+    @property
+    def labels(self) -> list[str]:
+        """The columns that lines are told apart by."""
+        return [name for name in self.columns if name in self.groups.column_names]
 
     def __len__(self) -> int:
         return len(self.estimates[0].value) if self.estimates else int(self.groups.num_rows)
@@ -220,7 +235,7 @@ class Estimates(Shown):
 
 def _columns(e: Estimate, level: float, most: int) -> list[tuple[str, list[str]]]:
     """An aggregate's headings and texts."""
-    digits = _digits(e)
+    digits = e.digits
     ends = [_interval(a, b, digits) for a, b in zip(e.low[:most], e.high[:most], strict=True)]
     shown = zip(e.value[:most], e.low[:most], e.high[:most], strict=True)
     columns = [(e.name, [_beside_bound(*line, digits) for line in shown])]
@@ -246,23 +261,13 @@ def _whiskers(e: Estimate, most: int) -> list[Whisker]:
     return [Whisker(float(v), float(a), float(b), float(ends.min()), float(ends.max())) for v, a, b in numbers]
 
 
-def _digits(estimate: Estimate) -> int:
-    """Decimals worth printing: two significant digits of the typical standard error, or of how far sure bounds lie apart."""
-    errors = (estimate.high - estimate.low) / 2 if estimate.method in (STEPS, BOUNDS) else estimate.se
-    errors = errors[np.isfinite(errors) & (errors > 0)]
-    if len(errors) == 0:
-        values = estimate.value[np.isfinite(estimate.value)]
-        return 0 if np.all(np.abs(values - np.rint(values)) <= WHOLE * (1 + np.abs(values))) else 4
-    return int(np.clip(1 - math.floor(math.log10(float(np.median(errors)))), 0, 8))
-
-
 def _number(value: float, digits: int) -> str:
     return f"{value:z,.{digits}f}" if math.isfinite(value) else "-"
 
 
 def outside(e: Estimate) -> list[bool]:
     """The rows whose estimate lies beyond what is possible, as far as printed digits tell."""
-    digits = _digits(e)
+    digits = e.digits
     return [_side(*line, digits) != "" for line in zip(e.value, e.low, e.high, strict=True)]
 
 

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -12,8 +12,9 @@ from scumble.core.atomic import demand_file, whole_file
 from scumble.core.charts import png_of, svg_of, text
 from scumble.core.errors import ParameterError
 from scumble.core.extras import need
-from scumble.query.estimates import Estimate, Estimates
-from scumble.query.tested import P, Tested
+
+if TYPE_CHECKING:
+    from scumble.query.estimates import Estimate, Estimates
 
 MOST_LINES = 60
 """Lines that are drawn, at most."""
@@ -23,12 +24,14 @@ WIDTH, ROW = 460, 22
 """The width of a chart and the height of a bar, in CSS pixels."""
 INK, FILL, SOFT = "#1f2a37", "#8fb3d9", "#5b6770"
 
+MOST_COLUMNS = 12
+"""Columns of a cross-table, at most."""
 KINDS = (".svg", ".png", ".html")
 
 Rows = list[dict[str, Any]]
 
 
-def chart_of(answer: Estimates, column: str | None = None) -> Any:
+def chart_of(answer: "Estimates", column: str | None = None) -> Any:
     """An Altair chart of one column of estimates; of all of them below each other where none is named."""
     estimates = list(answer.estimates) if column is None else [answer[column]]
     if not estimates or not len(answer):
@@ -39,7 +42,7 @@ def chart_of(answer: Estimates, column: str | None = None) -> Any:
         )
     alt = need("altair", "report")
     charts = [_chart(alt, answer, e) for e in estimates]
-    whole = charts[0] if len(charts) == 1 else alt.vconcat(*charts, spacing=28)
+    whole = charts[0] if len(charts) == 1 else alt.vconcat(*charts, spacing=28).resolve_scale(color="independent")
     axis = {"labelColor": INK, "titleColor": SOFT, "titleFontWeight": "normal", "gridColor": "#e6e9ec", "domain": False}
     return whole.configure(font="sans-serif", background="white", view={"stroke": None}, axis={**axis, "ticks": False})
 
@@ -50,7 +53,7 @@ def demand_kind(path: Path) -> None:
         raise ParameterError(f"a plot is written to a file that ends in {', '.join(KINDS)}, not to {str(path)!r}")
 
 
-def write(chart: Any, answer: Estimates, path: Path, overwrite: bool = False) -> None:
+def write(chart: Any, answer: "Estimates", path: Path, overwrite: bool = False) -> None:
     """The chart in a file: a drawing, pixels, or a page with the table below it that loads nothing."""
     demand_kind(path)
     demand_file(path, overwrite)
@@ -59,7 +62,7 @@ def write(chart: Any, answer: Estimates, path: Path, overwrite: bool = False) ->
         aside.write_bytes(_page(drawn.decode(), answer).encode() if path.suffix.lower() == ".html" else drawn)
 
 
-def _page(drawn: str, answer: Estimates) -> str:
+def _page(drawn: str, answer: "Estimates") -> str:
     """A page of a drawing and the numbers in it."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Answer</title>'
@@ -69,17 +72,13 @@ def _page(drawn: str, answer: Estimates) -> str:
     )
 
 
-def _chart(alt: Any, answer: Estimates, e: Estimate) -> Any:
-    names = [
-        name
-        for name in answer.columns
-        if name in answer.groups.column_names and not (name == P and isinstance(answer, Tested))
-    ]
+def _chart(alt: Any, answer: "Estimates", e: "Estimate") -> Any:
+    names = answer.labels
     count = min(len(answer), MOST_LINES)
     groups = [answer.groups.column(name).slice(0, count) for name in names]
     numbers = list(zip(e.value, e.low, e.high, strict=True))[:count]
     if len(names) == 2 and _crossed(groups):
-        drawn = _cross_table(alt, names, groups, numbers)
+        drawn = _cross_table(alt, names, groups, numbers, e.digits)
     elif len(names) == 1 and count > 2 and _ordered(groups[0].type):
         drawn = _line(alt, names[0], groups[0], numbers, e.name)
     else:
@@ -90,7 +89,7 @@ def _chart(alt: Any, answer: Estimates, e: Estimate) -> Any:
 TITLE: dict[str, Any] = {"anchor": "start", "color": INK, "subtitleColor": SOFT, "fontSize": 14, "subtitleFontSize": 12}
 
 
-def _subtitle(answer: Estimates, e: Estimate, count: int) -> list[str]:
+def _subtitle(answer: "Estimates", e: "Estimate", count: int) -> list[str]:
     kind = "exact" if e.exact else "with sure bounds" if e.certain else f"with {100 * answer.level:g}% intervals"
     lines = [kind if len(answer) == count else f"{kind}; the first {count} of {len(answer):,} lines"]
     held = [note for note in answer.notes if "hold together" in note]
@@ -108,7 +107,7 @@ def _crossed(groups: Sequence[pa.ChunkedArray]) -> bool:
     """Whether two groups make a table: several values of both, and no cell twice."""
     one, other = (column.to_pylist() for column in groups)
     cells = set(zip(one, other, strict=True))
-    return len(set(one)) > 1 and 1 < len(set(other)) <= 12 and len(cells) == len(one)
+    return 1 < min(len(set(one)), len(set(other))) <= MOST_COLUMNS and len(cells) == len(one)
 
 
 def _drawable(numbers: Sequence[tuple[float, float, float]]) -> Rows:
@@ -155,10 +154,11 @@ def _line(alt: Any, name: str, group: pa.ChunkedArray, numbers: Any, what: str) 
     ).properties(width=WIDTH, height=240)
 
 
-def _cross_table(alt: Any, names: Sequence[str], groups: Sequence[pa.ChunkedArray], numbers: Any) -> Any:
-    """A cell for each combination: the darker the larger, with the interval below the number."""
+def _cross_table(alt: Any, names: Sequence[str], groups: Sequence[pa.ChunkedArray], numbers: Any, digits: int) -> Any:
+    """A cell for each combination: the darker the larger, with the interval below the number. The group with more values is down the side."""
     one, other = ([text(value) for value in group.to_pylist()] for group in groups)
-    digits = _digits(numbers)
+    if len(set(other)) > len(set(one)):
+        one, other, names = other, one, names[::-1]
     rows = [
         {**row, "row": a, "column": b, "number": _written(value, digits), "ends": _ends(low, high, digits)}
         for row, a, b, (value, low, high) in zip(_drawable(numbers), one, other, numbers, strict=True)
@@ -174,12 +174,6 @@ def _cross_table(alt: Any, names: Sequence[str], groups: Sequence[pa.ChunkedArra
         base.mark_text(color=INK, dy=-6, fontSize=13).encode(text="number:N"),
         base.mark_text(color=SOFT, dy=9, fontSize=10).encode(text="ends:N"),
     ).properties(width=max(width, 70) * len(set(other)), height=40 * len(set(one)))
-
-
-def _digits(numbers: Sequence[tuple[float, float, float]]) -> int:
-    """Decimals of which two tell something of the typical interval."""
-    wide = sorted(high - low for _, low, high in numbers if math.isfinite(high - low) and high > low)
-    return int(min(6, max(0, 1 - math.floor(math.log10(wide[len(wide) // 2] / 4))))) if wide else 2
 
 
 def _ends(low: float, high: float, digits: int) -> str:

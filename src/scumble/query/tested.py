@@ -15,6 +15,11 @@ P = "p"
 class Tested(Estimates):
     """An answer with a column `p`: how likely so large a difference is where there is none."""
 
+    @property
+    def labels(self) -> list[str]:
+        """The columns that lines are told apart by."""
+        return [name for name in super().labels if name != P]
+
     def take(self, lines: npt.NDArray[Any]) -> "Tested":
         """Some of the rows, in that order."""
         part = super().take(lines)
