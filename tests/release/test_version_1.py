@@ -36,6 +36,7 @@ SAME = {"unbiased": 1e-9, "likelihood": 1e-6}
 
 
 LATER_CHECKS = (
+    "bytes",
     "coins",
     "not covered",
     "taken from the data",
