@@ -9,7 +9,7 @@ import scumble
 from scumble.forms.files import accounted, rows_in
 from scumble.release.check import Check, caution
 from scumble.release.explore_facts import explore_page
-from scumble.release.manifest import NAME, Manifest
+from scumble.release.manifest import NAME, Manifest, read_manifest
 from scumble.release.readme import readme
 from scumble.web.explore import NAME as PAGE
 
@@ -87,7 +87,7 @@ def _written_out(folder: Path, manifest: Manifest) -> list[Check]:
     """The manifest has every field that is written: what somebody left out is read in one way today, and nobody saw it being said."""
     if manifest.written.version != manifest.version:
         return []
-    whole = (folder / NAME).read_text(encoding="utf-8") == manifest.text()
+    whole = (folder / NAME).read_text(encoding="utf-8") == read_manifest(folder).text()
     missing = "" if whole else "a field with its usual value"
     if manifest.software == OURS:
         missing = missing or manifest.form.unsaid or ("what wrote the data files" if manifest.writer is None else "")
