@@ -18,7 +18,6 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy import sparse
 
 from scumble.auditing.evidence.column_law import Numbers
 from scumble.auditing.evidence.publication import Codes, together
@@ -124,8 +123,9 @@ def fit(
     fine, coarse = axes
     fitting.sweeps(fine)
     pairs = [crossed(one, other) for one, other in combinations(coarse, 2)]
-    promising = sorted(pairs, key=fitting.promise, reverse=True)[:MOST_PAIRS]
-    fitting.sweeps([pair for pair in promising if fitting.promise(pair) > 0])
+    promises = fitting.promises(pairs)
+    promising = sorted(range(len(pairs)), key=promises.__getitem__, reverse=True)[:MOST_PAIRS]
+    fitting.sweeps([pairs[place] for place in promising if promises[place] > 0])
     return model
 
 
@@ -162,12 +162,14 @@ class _Fitting:
         """How well rows are told that were left out."""
         return _told(_softmax(self._left), self._test)
 
-    def promise(self, axis: Axis) -> float:
-        """How much a first step in a table gains, beyond what it gains by chance."""
-        slope = self._slope()
-        sums, squares = (_by_cell(axis.codes[self._inner], part, axis.size) for part in (slope, slope**2))
-        gain = sums**2 / (squares + RIDGE)
-        return float((gain - squares / (squares + RIDGE)).sum())
+    def promises(self, axes: list[Axis]) -> list[float]:
+        """How much a first step in each table gains, beyond what it gains by chance."""
+        slope, gained = self._slope(), []
+        for axis in axes:
+            sums, squares = _by_cell(axis.codes[self._inner], slope, axis.size)
+            gain = sums**2 / (squares + RIDGE)
+            gained.append(float((gain - squares / (squares + RIDGE)).sum()))
+        return gained
 
     def _slope(self) -> Numbers:
         beliefs = _softmax(self._logits)
@@ -175,15 +177,17 @@ class _Fitting:
         return np.asarray(after / np.maximum(after.sum(axis=1, keepdims=True), 1e-300) - beliefs)
 
     def _step(self, axis: Axis) -> Numbers:
-        slope = self._slope()
-        codes = axis.codes[self._inner]
-        sums, squares = _by_cell(codes, slope, axis.size), _by_cell(codes, slope**2, axis.size)
+        sums, squares = _by_cell(axis.codes[self._inner], self._slope(), axis.size)
         return np.clip(sums / (squares + RIDGE), -4, 4)
 
 
-def _by_cell(codes: Codes, values: Numbers, size: int) -> Numbers:
-    cells = sparse.csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))
-    return np.asarray(cells.T @ values)
+def _by_cell(codes: Codes, values: Numbers, size: int) -> tuple[Numbers, Numbers]:
+    """The sums of values over the rows of each cell, column by column; and those of their squares."""
+    columns = values.shape[1]
+    places = (codes[:, None] * columns + np.arange(columns)).ravel()
+    summed = (np.bincount(places, part.ravel(), size * columns) for part in (values, values**2))
+    sums, squares = (part.reshape(size, columns) for part in summed)
+    return sums, squares
 
 
 def _told(beliefs: Numbers, likelihood: Numbers) -> float:
