@@ -92,7 +92,7 @@ def _believed(case: Case, name: str) -> Finding:
         "attackers": {who: each.to_dict(prior) for who, each in attackers.items()},
         "public_columns": {who: each.to_dict(prior) for who, each in without.items()},
     }
-    advice = _advice(case, name, worst.above(LEVELS[0], prior)[0], beliefs.truth is not None) if exposed else ""
+    advice = _advice(case, name, beliefs, worst.above(LEVELS[0], prior)[0]) if exposed else ""
     return replace(finding, low=ends[0], high=ends[1], measures=measures, advice=advice)
 
 
@@ -143,16 +143,20 @@ def _law(case: Case, beliefs: AttackerBeliefs, name: str) -> tuple[float, float]
     return judged.log_p, error
 
 
-def _advice(case: Case, name: str, now: int, raw: bool) -> str:
+MOST_LEFT_OUT = 4
+"""Columns that are left out in turn, at most: those that tell most. Each takes as long as the attack itself."""
+
+
+def _advice(case: Case, name: str, beliefs: AttackerBeliefs, now: int) -> str:
     """The column without which fewest people are believed above 50%."""
-    quasi = case.publication.quasi
+    quasi, raw = case.publication.quasi, beliefs.truth is not None
     if now < SOME or len(quasi) < 2:
         return ""
-    left = {}
-    for column in quasi:
-        beliefs = AttackerBeliefs(case, name, without=column)
-        _, seen = beliefs.by_others() if raw else beliefs.by_release()
-        left[column] = seen.above(LEVELS[0], beliefs.prior)[0]
+    telling, left = beliefs.telling(raw)[:MOST_LEFT_OUT], {}
+    for column in (column for column in quasi if column in telling):
+        without = AttackerBeliefs(case, name, without=column)
+        _, seen = without.by_others() if raw else without.by_release()
+        left[column] = seen.above(LEVELS[0], without.prior)[0]
     best = min(left, key=lambda column: left[column])
     if left[best] >= now:
         return ""

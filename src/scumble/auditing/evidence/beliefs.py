@@ -104,10 +104,13 @@ class AttackerBeliefs:
         lot = Entropy.seeded(1).stream("groups").integers(self.groups.count, 32)
         return np.sort(there[np.argsort(lot[there], kind="stable")[: self._cap]])
 
+    @once
+    def _alone(self) -> tuple[LearntModel, LearntModel]:
+        return self._models(self._case.publication.table, self.groups.published)
+
     def by_release(self) -> tuple[Believed, Believed]:
         """Who has the release alone: by public values, and with the rows."""
-        models = self._models(self._case.publication.table, self.groups.published)
-        return self._believed(*models, self.groups.published)
+        return self._believed(*self._alone, self.groups.published)
 
     @once
     def _others(self) -> tuple[LearntModel, LearntModel]:
@@ -120,6 +123,19 @@ class AttackerBeliefs:
     def before(self, people: Codes) -> Numbers:
         """What he believes of people of the raw table before he sees a row: no coin has a part in it."""
         return self._by_other_half(*self._others, people, self.half[self.groups.raw[people]])
+
+    def telling(self, raw: bool) -> list[str]:
+        """The public columns by how far they move what is believed, the farthest first.
+
+        raw   by who knows the true values of all others, and not by who has the release alone
+        """
+        moved = dict.fromkeys(self._quasi, 0.0)
+        for model in self._others if raw else self._alone:
+            for axis, effect in zip(model.axes, model.effects, strict=True):
+                rows = np.bincount(axis.codes, minlength=axis.size)
+                for name in axis.names:
+                    moved[name] += float(rows @ effect.var(axis=1))
+        return sorted(moved, key=moved.__getitem__, reverse=True)
 
     def by_shares(self) -> Believed:
         """Who knows how common each value is, and sees the rows."""

@@ -185,9 +185,11 @@ def _by_cell(codes: Codes, values: Numbers, size: int) -> tuple[Numbers, Numbers
     """The sums of values over the rows of each cell, column by column; and those of their squares."""
     columns = values.shape[1]
     places = (codes[:, None] * columns + np.arange(columns)).ravel()
-    summed = (np.bincount(places, part.ravel(), size * columns) for part in (values, values**2))
-    sums, squares = (part.reshape(size, columns) for part in summed)
-    return sums, squares
+
+    def summed(part: Numbers) -> Numbers:
+        return np.asarray(np.bincount(places, part.ravel(), size * columns), np.float64).reshape(size, columns)
+
+    return summed(values), summed(values**2)
 
 
 def _told(beliefs: Numbers, likelihood: Numbers) -> float:
