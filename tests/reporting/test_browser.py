@@ -119,7 +119,8 @@ def test_everybody_can_read_it(chromium: Any, axe: str, folder: Path, wide: Path
                 page.goto((place / "report.html").as_uri())
                 page.evaluate("document.querySelectorAll('details').forEach((part) => (part.open = true))")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-                if (scheme, width) in (("light", 360), ("dark", 1100)):  # which takes seconds; each scheme and width once
+                # which takes seconds: each scheme and each width once
+                if (scheme, width) in (("light", 360), ("dark", 1100)):
                     assert violations(page, axe) == [], name
                 screenshot(page, f"report-{name}-{scheme}-{width}".replace(" ", "-"))
 
