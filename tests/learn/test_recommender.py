@@ -73,6 +73,16 @@ def test_a_persons_level_is_learnt_without_factors() -> None:
     assert recommender.predict([(9000, 2), (9001, 2)], history) == pytest.approx([3.5 + 2 / 7, 3.5])
 
 
+def test_an_item_that_is_only_rated_alone_has_no_factors() -> None:
+    """Also where it is the last of all items; whoever rated it is asked about all the same."""
+    rows = tastes(3, 500)
+    alone = np.array([(1000 + user, ITEMS, 4) for user in range(50)])
+    recommender = ReleaseRecommender().fit(np.concatenate([rows, alone]))
+    assert recommender.factors_.shape == (ITEMS + 1, recommender.n_factors)
+    assert not recommender.factors_[ITEMS].any()
+    assert np.isfinite(recommender.predict([(1, 0), (1, ITEMS)], [(1, ITEMS, 5), (1, 1, 5)])).all()
+
+
 def test_unknown_items_and_people_get_the_average(release: scumble.Release) -> None:
     recommender = ReleaseRecommender().fit(release)
     predicted = recommender.predict([(1, 99), (7, 0)], [(1, 0, 5)])

@@ -122,7 +122,7 @@ class ReleaseRecommender(ItemAverage):
             coordinates = _regress(rows, self.factors_[places], rest, np.ones(len(rest)), self.ridge)
             size = np.sqrt(np.average(coordinates**2, axis=0, weights=copies))
             coordinates /= np.where(size > 0, size, 1)
-            self.factors_ = _regress(places, coordinates[rows], rest, weights, self.few)
+            self.factors_ = _regress(places, coordinates[rows], rest, weights, self.few, len(self.items_))
 
     def predict(self, pairs: Any, history: Any = None) -> Floats:
         """The ratings of (user, item) pairs, given what these users rated themselves: triples (user, item, value)."""
@@ -156,9 +156,12 @@ class ReleaseRecommender(ItemAverage):
         return people, _regress(rows, self._terms(places), rest, np.ones(len(rest)), self.ridge)
 
 
-def _regress(rows: Any, known: Floats, rest: Floats, weights: Floats, ridge: float) -> Floats:
-    """For each row number the y of least sum of weight (rest - known y)^2 + ridge y^2 over its entries."""
-    size, count = int(rows.max(initial=-1)) + 1, known.shape[1]
+def _regress(rows: Any, known: Floats, rest: Floats, weights: Floats, ridge: float, size: int = 0) -> Floats:
+    """For each row number the y of least sum of weight (rest - known y)^2 + ridge y^2 over its entries.
+
+    size   how many row numbers there are, where the last of them may have no entry: its y is 0
+    """
+    size, count = max(size, int(rows.max(initial=-1)) + 1), known.shape[1]
     gram, right = np.zeros((size, count * count)), np.zeros((size, count))
     for start in range(0, len(rows), _STEP):
         part = slice(start, start + _STEP)
