@@ -14,7 +14,7 @@ import scumble
 from scumble.cli import app
 from scumble.core.errors import ChangedRelease, InputError, ReleaseError, TableError
 from scumble.engines.postgres.homes import Home
-from scumble.release.database import demand_home, put
+from scumble.release.database import _new_file, demand_home, put
 
 HOW: dict[str, Any] = {
     "sensitive": ["disease", "visits"],
@@ -253,3 +253,13 @@ def test_signing_is_for_folders_and_stacked_releases_are_copies(name: str, folde
     assert both.query("SELECT COUNT(*) AS n FROM release").to_list()[0]["n"] == 800
     made = CliRunner().invoke(app, ["sign", place(name), "--new-key", str(tmp_path / "key")])
     assert "sign its folder" in str(made.exception)
+
+
+@pytest.mark.parametrize("path", ["manifest.json", "a/b/c", "a"])
+def test_no_file_is_fetched_in_the_place_of_another(path: str, tmp_path: Path) -> None:
+    """A forged manifest may list a file below another one, a folder, or itself."""
+    (tmp_path / "manifest.json").write_text("{}")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_text("a file")
+    with pytest.raises(ChangedRelease, match="in the place of another file"):
+        _new_file(tmp_path, path)

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 
@@ -149,13 +149,21 @@ def _fetched(home: Home, connection: Any, manifest: Manifest) -> Path:
     if again.digest != manifest.digest:
         raise ChangedRelease(f"the release {home.schema!r} was replaced since it was opened; open it again")
     for file in manifest.files:
-        place = folder / file.path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("wb") as written:
+        with _new_file(folder, file.path) as written:
             written.writelines(home.bytes_of(connection, file.path, file.bytes))
         if problem := changed(folder, file):
             raise ChangedRelease(problem)
     return folder
+
+
+def _new_file(folder: Path, path: str) -> BinaryIO:
+    """A file of the release, which nothing lies in the place of; refused where a manifest lists one below another, or its own name."""
+    place = folder / path
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return place.open("xb")
+    except (FileExistsError, NotADirectoryError):
+        raise ChangedRelease(f"the manifest lists {path[:80]!r} in the place of another file; {AGAIN}") from None
 
 
 def _demand_tables(home: Home, connection: Any, manifest: Manifest) -> None:
