@@ -201,7 +201,7 @@ def report(release: Release, out: Path) -> None:
         console().print(f"no report was written: {error}", markup=False)
         return
     with progress_bar("report") as progress:
-        page = write_report(release, out / "report.html", raw=out / "patients.csv", compare=True, progress=progress)
+        page = write_report(release, out / "report.html", raw=out / "patients.csv", progress=progress)
     console().print(f"{page}: the report of this release; open it in a browser", markup=False)
 
 

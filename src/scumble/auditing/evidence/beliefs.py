@@ -20,6 +20,7 @@ from scumble.auditing.evidence.case import Case, Crowds
 from scumble.auditing.evidence.column_law import Numbers, column_law
 from scumble.auditing.evidence.learner import Axis, LearntModel, axes_of, fit
 from scumble.auditing.evidence.publication import Codes
+from scumble.auditing.evidence.rows_alike import KnownRows, RowsAlike, ShownRows
 from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.core.entropy import Entropy
 from scumble.core.once import once
@@ -151,11 +152,22 @@ class AttackerBeliefs:
         halves = [np.flatnonzero(self.half[group] == half) for half in (True, False)]
         lots = Entropy.seeded(2).stream("rows").integers(len(group), 32)
         rows = [np.sort(half[np.argsort(lots[half], kind="stable")[:cap]]) for half in halves]
-        seen = [self._rows.likelihood(some) if truth is None else _exactly(truth[some], self.size) for some in rows]
-        first, second = (fit(axes, some, likelihood, self.prior) for some, likelihood in zip(rows, seen, strict=True))
-        first.calibrate(rows[1], seen[1])
-        second.calibrate(rows[0], seen[0])
+        first, second = (self._fitted(axes, some, group, truth) for some in rows)
+        first.calibrate(self._alike(rows[1], group, truth))
+        second.calibrate(self._alike(rows[0], group, truth))
         return first, second
+
+    def _fitted(
+        self, axes: tuple[list[Axis], list[Axis]], rows: npt.NDArray[np.intp], group: Codes, truth: Codes | None
+    ) -> LearntModel:
+        """A model of some rows; a fifth of them tells when to stop."""
+        kept = np.arange(len(rows)) % 5 > 0
+        return fit(axes, self._alike(rows[kept], group, truth), self._alike(rows[~kept], group, truth), self.prior)
+
+    def _alike(self, rows: npt.NDArray[np.intp], group: Codes, truth: Codes | None) -> RowsAlike:
+        if truth is not None:
+            return KnownRows.of(rows, group, truth, self.size)
+        return ShownRows.of(rows, group, self._rows.kind, self._rows.kinds).told_by(self._rows.table)
 
     def _axes(self, table: pa.Table, raw: bool) -> tuple[list[Axis], list[Axis]]:
         if raw not in self._kept:
@@ -214,13 +226,6 @@ class AttackerBeliefs:
         if self.truth is not None:
             right = ValueCounts(self.groups.raw, self.truth, self.size).at(groups, guess).astype(np.float64)
         return Believed(guess, belief, people, right)
-
-
-def _exactly(truth: Codes, size: int) -> Numbers:
-    """The likelihood of what is known."""
-    exact = np.zeros((len(truth), size))
-    exact[np.arange(len(truth)), truth] = 1
-    return exact
 
 
 def _truth(case: Case, name: str) -> Codes | None:

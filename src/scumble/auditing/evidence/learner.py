@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from scumble.auditing.evidence.column_law import Numbers
 from scumble.auditing.evidence.publication import Codes, together
+from scumble.auditing.evidence.rows_alike import RowsAlike
 from scumble.core.arrow_types import decoded, is_number
 
 BINS = 32
@@ -94,14 +95,15 @@ class LearntModel:
         """Pr[value | public columns] of some rows, by value."""
         return np.asarray((1 - self.blend) * _softmax(self.warmth * self.logits(rows)) + self.blend * self.prior)
 
-    def calibrate(self, rows: npt.NDArray[np.intp], likelihood: Numbers) -> None:
+    def calibrate(self, rows: RowsAlike) -> None:
         """Chooses power and part of the prior by rows that it was not fitted on."""
-        logits, plain = self.logits(rows), likelihood @ self.prior
+        logits = self.logits(rows.at)
+        plain = rows.chances(np.broadcast_to(self.prior, logits.shape))
         told = {}
         for warmth in WARMTH:
-            fitted = (_softmax(warmth * logits) * likelihood).sum(axis=1)
+            fitted = rows.chances(_softmax(warmth * logits))
             for blend in BLEND:
-                told[warmth, blend] = _mean_log((1 - blend) * fitted + blend * plain)
+                told[warmth, blend] = rows.mean_log((1 - blend) * fitted + blend * plain)
         self.warmth, self.blend = max(told, key=told.__getitem__)
 
     def logits(self, rows: npt.NDArray[np.intp]) -> Numbers:
@@ -112,14 +114,10 @@ class LearntModel:
         return total
 
 
-def fit(
-    axes: tuple[list[Axis], list[Axis]], rows: npt.NDArray[np.intp], likelihood: Numbers, prior: Numbers
-) -> LearntModel:
-    """A model of some rows, each with its likelihood by value; a fifth of them tells when to stop."""
-    kept = np.arange(len(rows)) % 5 > 0
-    inner, outer = rows[kept], rows[~kept]
+def fit(axes: tuple[list[Axis], list[Axis]], inner: RowsAlike, outer: RowsAlike, prior: Numbers) -> LearntModel:
+    """A model of the inner rows; the outer ones tell when to stop."""
     model = LearntModel(np.maximum(prior, 1e-9))
-    fitting = _Fitting(model, inner, likelihood[kept], outer, likelihood[~kept])
+    fitting = _Fitting(model, inner, outer)
     fine, coarse = axes
     fitting.sweeps(fine)
     pairs = [crossed(one, other) for one, other in combinations(coarse, 2)]
@@ -130,11 +128,11 @@ def fit(
 
 
 class _Fitting:
-    """The state of a fit: logits of the rows that it is fitted on, and of those that it is not."""
+    """The state of a fit: logits of the groups that it is fitted on, and of those that it is not."""
 
-    def __init__(self, model: LearntModel, inner: Codes, likelihood: Numbers, outer: Codes, test: Numbers) -> None:
-        self._model, self._inner, self._likelihood, self._outer, self._test = model, inner, likelihood, outer, test
-        self._logits, self._left = model.logits(inner), model.logits(outer)
+    def __init__(self, model: LearntModel, inner: RowsAlike, outer: RowsAlike) -> None:
+        self._model, self._inner, self._outer = model, inner, outer
+        self._logits, self._left = model.logits(inner.at), model.logits(outer.at)
 
     def sweeps(self, axes: list[Axis]) -> None:
         """Steps in all tables in turn, until rows that were left out are told no better."""
@@ -147,8 +145,8 @@ class _Fitting:
             for axis, effect in zip(axes, effects, strict=True):
                 step = RATE * self._step(axis)
                 effect += step
-                self._logits += step[axis.codes[self._inner]]
-                self._left += step[axis.codes[self._outer]]
+                self._logits += step[axis.codes[self._inner.at]]
+                self._left += step[axis.codes[self._outer.at]]
             now = self.told()
             if now <= told + 1e-5:
                 break
@@ -160,45 +158,27 @@ class _Fitting:
 
     def told(self) -> float:
         """How well rows are told that were left out."""
-        return _told(_softmax(self._left), self._test)
+        return self._outer.mean_log(self._outer.chances(_softmax(self._left)))
 
     def promises(self, axes: list[Axis]) -> list[float]:
         """How much a first step in each table gains, beyond what it gains by chance."""
-        slope, gained = self._slope(), []
+        slopes, gained = self._inner.slopes(_softmax(self._logits)), []
         for axis in axes:
-            sums, squares = _by_cell(axis.codes[self._inner], slope, axis.size)
+            sums, squares = (self._by_cell(axis, part) for part in slopes)
             gain = sums**2 / (squares + RIDGE)
             gained.append(float((gain - squares / (squares + RIDGE)).sum()))
         return gained
 
-    def _slope(self) -> Numbers:
-        beliefs = _softmax(self._logits)
-        after = beliefs * self._likelihood
-        return np.asarray(after / np.maximum(after.sum(axis=1, keepdims=True), 1e-300) - beliefs)
-
     def _step(self, axis: Axis) -> Numbers:
-        sums, squares = _by_cell(axis.codes[self._inner], self._slope(), axis.size)
+        sums, squares = (self._by_cell(axis, part) for part in self._inner.slopes(_softmax(self._logits)))
         return np.clip(sums / (squares + RIDGE), -4, 4)
 
-
-def _by_cell(codes: Codes, values: Numbers, size: int) -> tuple[Numbers, Numbers]:
-    """The sums of values over the rows of each cell, column by column; and those of their squares."""
-    columns = values.shape[1]
-    places = (codes[:, None] * columns + np.arange(columns)).ravel()
-
-    def summed(part: Numbers) -> Numbers:
-        return np.asarray(np.bincount(places, part.ravel(), size * columns), np.float64).reshape(size, columns)
-
-    return summed(values), summed(values**2)
-
-
-def _told(beliefs: Numbers, likelihood: Numbers) -> float:
-    """The mean logarithm of the likelihood of rows."""
-    return _mean_log((beliefs * likelihood).sum(axis=1))
-
-
-def _mean_log(chances: Numbers) -> float:
-    return float(np.log(np.maximum(chances, 1e-300)).mean()) if len(chances) else 0.0
+    def _by_cell(self, axis: Axis, values: Numbers) -> Numbers:
+        """The sums of values over the groups of each cell, column by column."""
+        columns = values.shape[1]
+        places = (axis.codes[self._inner.at][:, None] * columns + np.arange(columns)).ravel()
+        summed = np.bincount(places, values.ravel(), axis.size * columns)
+        return np.asarray(summed, np.float64).reshape(axis.size, columns)
 
 
 def _softmax(logits: Numbers) -> Numbers:
