@@ -44,6 +44,7 @@ ORDER = """
     auditing evaluate learn
     reporting collect
     api
+    studio
     cli
     __main__
 """

@@ -82,6 +82,7 @@ LAWS: dict[str, list[Arguments]] = {
     ],
     "collect": [lambda it: ["new", str(survey(it.folder)), "-o", str(it.folder / "survey.json")]],
     "explore": [lambda it: [str(it.release), "-o", str(it.folder / "page.html")]],
+    "studio": [lambda it: ["--help"]],
     "demo": [lambda it: ["--rows", "1000"]],
 }
 """How each is called: all of these calls end well, or refuse by a sentence where REFUSING says so."""

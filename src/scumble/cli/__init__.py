@@ -27,6 +27,7 @@ from scumble.cli import (
     report,
     show,
     sign,
+    studio,
     verify,
 )
 from scumble.core.errors import InputError, UndecidedColumns
@@ -54,6 +55,7 @@ IN_SHORT = {
     compare: "What each mechanism costs at the same privacy.",
     advise: "Find the spec for the accuracy that you need.",
     report: "Write the page to be read and signed.",
+    studio: "All of it by clicking, in a browser of this machine.",
     collect: "Have people perturb their own answers, and serve it.",
     demo: "Publish a made-up hospital, with the truth beside it.",
 }

@@ -1,7 +1,9 @@
 """A bar on the terminal for whatever lasts."""
 
+import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,13 +13,21 @@ from scumble.core.progress import Progress
 PATIENCE = 1.0
 """Seconds after which a bar appears: what is over sooner needs none."""
 
+VARIABLE = "SCUMBLE_PROGRESS"
+OFTEN = 0.1
+"""Seconds between two lines."""
+
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress]:
     """Shows that something is going on, and how far it is once that is known; nothing where there is no terminal.
 
-    The bar is drawn on standard error and wiped away in the end, so that what is printed or piped is the same with it and without.
+    The bar is drawn on standard error and wiped away in the end, so that what is printed or piped is the same with it and without. A program that
+    runs a command sets SCUMBLE_PROGRESS=lines, and has a line on standard error in its place: progress DONE OF.
     """
+    if os.environ.get(VARIABLE) == "lines":
+        yield Lines().update
+        return
     if not sys.stderr.isatty():
         yield lambda done, of: None
         return
@@ -30,6 +40,20 @@ def progress_bar(label: str) -> Iterator[Progress]:
     finally:
         timer.cancel()
         bar.end()
+
+
+class Lines:
+    """For a program: a line each time that it is far enough."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def update(self, done: int, of: int | None) -> None:
+        """So much is done of so much."""
+        now = time.monotonic()
+        if now - self._last >= OFTEN:
+            self._last = now
+            print(f"progress {done} {'?' if of is None else of}", file=sys.stderr, flush=True)
 
 
 class Bar:

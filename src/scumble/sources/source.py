@@ -96,6 +96,11 @@ def read(thing: Any, *, text: Sequence[str] = ()) -> Source:
     )
 
 
+def opens(thing: Any) -> bool:
+    """Whether there is a source for it, by its name or its type."""
+    return any(kind.opens(thing) for kind in _kinds())
+
+
 def _kinds() -> Iterator[SourceType]:
     for reference in REGISTRY:
         module, _, name = reference.partition(":")

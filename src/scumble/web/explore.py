@@ -75,15 +75,27 @@ def _block(name: str, kind: str, text: str) -> str:
 
 
 @cache
-def _template() -> str:
-    """The page without its data."""
-    code, style = script("page/main.js"), source("page/explore.css")
-    policy = (
-        f"default-src 'none'; script-src '{_hash(code)}'; style-src '{_hash(style)}'; img-src data: blob:; "
+def policy() -> str:
+    """What a browser lets the page do: one script and one style, by their hashes, and the data beside it."""
+    return (
+        f"default-src 'none'; script-src '{_hash(_script())}'; style-src '{_hash(_style())}'; img-src data: blob:; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'"
     )
-    html = source("page/explore.html").replace("<!-- policy -->", policy)
-    return html.replace("/* style */", style).replace("/* script */", code)
+
+
+@cache
+def _template() -> str:
+    """The page without its data."""
+    html = source("page/explore.html").replace("<!-- policy -->", policy())
+    return html.replace("/* style */", _style()).replace("/* script */", _script())
+
+
+def _script() -> str:
+    return script("page/main.js")
+
+
+def _style() -> str:
+    return source("page/explore.css")
 
 
 def _hash(text: str) -> str:

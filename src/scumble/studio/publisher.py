@@ -1,0 +1,268 @@
+"""The publisher's road: a table, its roles, what is published of it, the release and its report."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from scumble.core.errors import InputError
+from scumble.release import describe
+from scumble.release.release import open_release
+from scumble.sources.address import is_url
+from scumble.spec.spec import Spec
+from scumble.studio.cards import role_cards
+from scumble.studio.editing import with_persons, with_roles
+from scumble.studio.pages import explored, printed, rendered
+from scumble.studio.project import SPEC, Project, find_project
+from scumble.studio.reading import Reading
+from scumble.studio.requests import Form, endpoint, go, nothing
+from scumble.studio.state import Studio
+from scumble.studio.work import Work, command_line
+
+STEPS = {"roles": "Roles", "publish": "Publish", "release": "Release"}
+"""The road, in its order: what a step is called in addresses, and on the page."""
+
+EDITIONS = {
+    "internal": ("report.html", "With the truth beside the estimates: not for publication."),
+    "external": ("report-external.html", "From the release alone: it can be published beside it."),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step as the page lists it."""
+
+    key: str
+    title: str
+    open: bool
+
+
+class Publisher:
+    """The pages of projects."""
+
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self._drawn: dict[tuple[str, int], dict[str, str]] = {}
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        at = "/p/{name}/"
+        return [
+            Route(at, endpoint(self.begin), methods=["GET"]),
+            Route(at + "roles", endpoint(self.roles), methods=["GET", "POST"]),
+            Route(at + "publish", endpoint(self.publish), methods=["GET", "POST"]),
+            Route(at + "release", endpoint(self.release), methods=["GET"]),
+            Route(at + "report", endpoint(self.write_report), methods=["POST"]),
+            Route(at + "report/{edition}", endpoint(self.report), methods=["GET"]),
+            Route(at + "explore", endpoint(self.explore), methods=["GET"]),
+            Route(at + "undo", endpoint(self.undo), methods=["POST"]),
+            Route(at + "redo", endpoint(self.redo), methods=["POST"]),
+            Route(at + "cancel/{kind}", endpoint(self.cancel), methods=["POST"]),
+        ]
+
+    def project(self, request: Request) -> Project | None:
+        """The project that an address names, also while its table is read for the first time."""
+        name = request.path_params["name"]
+        found = find_project(self.studio.folder, name)
+        return found or (Project(self.studio.folder / name) if self.studio.work(name, "reading") else None)
+
+    def begin(self, request: Request, form: Form) -> Response:
+        """A project begins, or goes on, with its roles."""
+        return go(f"/p/{request.path_params['name']}/roles")
+
+    def roles(self, request: Request, form: Form) -> Response:
+        """One card a column."""
+        return self._with_reading(request, form, "roles", self._roles)
+
+    def _roles(self, project: Project, reading: Reading, form: Form) -> Response:
+        spec, sentence = project.spec(), ""
+        if form:
+            try:
+                with self.studio.lock:
+                    spec = with_persons(with_roles(project.spec(), form, reading), form, reading)
+                    project.save(spec)
+                if form.get("next") in STEPS and not spec.undecided(reading.sample.column_names):
+                    return go(f"/p/{project.name}/{form['next']}")
+                return go(f"/p/{project.name}/roles")
+            except InputError as error:
+                sentence = str(error)
+        drawn = self._drawn.setdefault((project.name, id(reading)), {})
+        cards = role_cards(spec, reading, drawn)
+        left_out = [c for c in cards if c.role in ("identifier", "dropped")]
+        facts = {
+            "cards": cards,
+            "said": reading.said,
+            "identifiers": [(c.place, c.name, c.name == spec.person) for c in sorted(left_out, key=lambda c: c.place)],
+            "person": spec.person,
+            "one_row": spec.persons is not None,
+            "rows_per_person": spec.rows_per_person,
+        }
+        return self.page(project, "roles", "roles.html", facts, sentence)
+
+    def publish(self, request: Request, form: Form) -> Response:
+        """What will become of the columns, and the publication."""
+        project = self.project(request)
+        if project is None or not project.spec_path.exists():
+            return nothing()
+        if request.method == "POST":
+            self.studio.command(project.name, "publish", "Publishing", self.publishing(project))
+            return go(f"/p/{project.name}/publish")
+        spec = project.spec()
+        roles = {
+            "public": "published as they are",
+            "sensitive": "perturbed",
+            "identifier": "left out",
+            "dropped": "left out",
+        }
+        becomes: dict[str, list[str]] = {"perturbed": [], "published as they are": [], "left out": []}
+        for name, column in spec.columns.items():
+            if column.role in roles:
+                becomes[roles[column.role]].append(name)
+        facts = {"work": self.studio.work(project.name, "publish"), "becomes": list(becomes.items())}
+        return self.page(project, "publish", "publish.html", facts)
+
+    def release(self, request: Request, form: Form) -> Response:
+        """What was published, and where to go with it."""
+        project = self.project(request)
+        if project is None or not project.spec_path.exists():
+            return nothing()
+        facts: dict[str, Any] = {"work": self.studio.work(project.name, "report"), "summary": None}
+        facts["reports"] = [(name, words, (project.folder / file).exists()) for name, (file, words) in EDITIONS.items()]
+        sentence = ""
+        if project.published:
+            try:
+                opened = open_release(project.release)
+                facts["summary"] = describe.summary(opened.title, opened.manifest, opened.terms, opened.doubts)
+            except InputError as error:
+                sentence = str(error)
+        return self.page(project, "release", "release.html", facts, sentence)
+
+    def write_report(self, request: Request, form: Form) -> Response:
+        """The report of the release, in one of its editions."""
+        project, edition = self.project(request), form.get("edition", "internal")
+        if project is None or not project.published or edition not in EDITIONS:
+            return nothing()
+        self.studio.command(project.name, "report", "Writing the report", self.reporting(project, edition))
+        return go(f"/p/{project.name}/release")
+
+    def report(self, request: Request, form: Form) -> Response:
+        """The report as it was written."""
+        project, edition = self.project(request), request.path_params["edition"]
+        path = project.folder / EDITIONS[edition][0] if project is not None and edition in EDITIONS else None
+        return printed(path.read_text(encoding="utf-8")) if path is not None and path.is_file() else nothing()
+
+    def explore(self, request: Request, form: Form) -> Response:
+        """The page on which the release is asked by clicking."""
+        project = self.project(request)
+        if project is None or not project.published:
+            return nothing()
+        return explored(open_release(project.release))
+
+    def undo(self, request: Request, form: Form) -> Response:
+        """The version before."""
+        return self._step(request, form, -1)
+
+    def redo(self, request: Request, form: Form) -> Response:
+        """The version after."""
+        return self._step(request, form, 1)
+
+    def _step(self, request: Request, form: Form, by: int) -> Response:
+        project = self.project(request)
+        if project is None:
+            return nothing()
+        with self.studio.lock:
+            project.history.step(by)
+        step = form.get("step", "")
+        return go(f"/p/{project.name}/{step if step in STEPS else 'roles'}")
+
+    def cancel(self, request: Request, form: Form) -> Response:
+        """Ends what goes on."""
+        project, kind = self.project(request), request.path_params["kind"]
+        work = self.studio.work(project.name, kind) if project is not None else None
+        if project is None or work is None:
+            return nothing()
+        work.cancel()
+        work.wait(5)
+        step = {"report": "release", "reading": "roles", "frontier": "privacy"}.get(kind, kind)
+        return go(f"/p/{project.name}/{step}")
+
+    def publishing(self, project: Project) -> list[str]:
+        """The command that publishes."""
+        line = ["publish", f"{project.name}/{SPEC}", "-o", f"{project.name}/{project.release_name}"]
+        line += [] if self.studio.seed is None else ["--insecure-seed", str(self.studio.seed)]
+        return [*line, *(["--overwrite"] if project.published else [])]
+
+    def reporting(self, project: Project, edition: str) -> list[str]:
+        """The command that writes the report."""
+        line = ["report", f"{project.name}/{project.release_name}", "-o", f"{project.name}/{EDITIONS[edition][0]}"]
+        if edition == "external":
+            return [*line, "--external"]
+        table = str(project.spec().table)
+        return [*line, "--raw", table if is_url(table) else os.path.relpath(table, self.studio.folder)]
+
+    def _with_reading(self, request: Request, form: Form, step: str, then: Any) -> Response:
+        """A page that needs the table: the page itself once it was read, how far that is until then."""
+        project = self.project(request)
+        if project is None:
+            return nothing()
+        work = self.studio.work(project.name, "reading")
+        if work is None or project.spec_path.exists():
+            work = self.studio.reading(project)
+        work.wait(0.5)
+        if isinstance(work.result, Reading):
+            made: Response = then(project, work.result, form)
+            return made
+        return self.waiting(project, step, work, "reading")
+
+    def waiting(self, project: Project, step: str, work: Work, kind: str) -> Response:
+        """How far something is that a page needs."""
+        facts = {"work": work, "kind": kind, "refresh": work.running}
+        return self.page(project, step, "working.html", facts)
+
+    def page(
+        self, project: Project, step: str, template: str, facts: Mapping[str, Any], sentence: str = ""
+    ) -> Response:
+        """A page of a project, with its spec and its command beside it."""
+        begun = project.spec_path.exists()
+        if begun:
+            project.history.notice()
+        try:
+            spec = project.spec() if begun else Spec()
+        except InputError as error:
+            spec, sentence = Spec(), str(error)
+        undecided = [name for name, column in spec.columns.items() if column.role == "?"]
+        work = facts.get("work")
+        common = {
+            "seed": self.studio.seed,
+            "folder": str(self.studio.folder),
+            "project": project,
+            "step": step,
+            "step_title": STEPS[step],
+            "steps": [
+                Step(key, title, begun and (key != "release" or project.published)) for key, title in STEPS.items()
+            ],
+            "spec_text": project.text() if begun else "",
+            "command": self.command(project, step) if begun or work is None else work.shown,
+            "version": project.history.at,
+            "can_undo": project.history.can_undo,
+            "can_redo": project.history.can_redo,
+            "undecided": undecided,
+            "sensitive": spec.sensitive,
+            "sentence": sentence,
+            "refresh": isinstance(work, Work) and work.running,
+        }
+        return rendered(template, {**common, **facts}, 422 if sentence else 200)
+
+    def command(self, project: Project, step: str) -> str:
+        """The command that does what the step does."""
+        if step == "publish":
+            return command_line(self.publishing(project))
+        if step == "release":
+            return command_line(self.reporting(project, "internal"))
+        table = str(project.spec().table)
+        shown = table if is_url(table) else os.path.relpath(table, self.studio.folder)
+        return command_line(["init", shown, "-o", f"{project.name}/{SPEC}"])

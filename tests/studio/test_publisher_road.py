@@ -1,0 +1,145 @@
+"""From a table to a release, by forms; the command beside them does the same."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+from html import unescape
+from pathlib import Path
+
+import pytest
+from markupsafe import escape
+from studio.visitor import EVIL, FORMULA, PATIENCE, Visitor, opened_studio, small_table
+
+from scumble.spec.spec import read_spec
+from scumble.studio.state import Studio
+from scumble.studio.work import Command, Task
+
+
+def roles_page(visitor: Visitor, name: str = "people") -> str:
+    return visitor.until(f"/p/{name}/roles", lambda answer: 'class="cards"' in answer.text).text
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    small_table(tmp_path / "people.csv")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_names_and_values_are_text(folder: Path) -> None:
+    """A column or a value that is HTML, SQL or a formula stands on the page as it was written, and in no address."""
+    with opened_studio(folder) as (visitor, _):
+        visitor.post("/projects", {"table": "0"})
+        page = roles_page(visitor)
+        assert str(escape(EVIL)) in page
+        assert "<b>ward" not in page
+        assert "<script>alert" not in page
+        assert FORMULA[:20] in unescape(page)
+        assert not re.findall(r'(?:href|action|src)="[^"]*(?:ward|HYPERLINK|DROP|flu)', page)
+
+
+@pytest.mark.slow
+def test_columns_in_doubt_stand_first_and_nothing_is_published_before_they_are_decided(folder: Path) -> None:
+    with opened_studio(folder) as (visitor, _):
+        visitor.post("/projects", {"table": "0"})
+        page = roles_page(visitor)
+        legends = re.findall(r"<legend>([^<]*)</legend>", page)
+        assert legends[0] == str(escape(EVIL))
+        assert "1 of 5 columns are not decided" in page
+        publishing = visitor.get("/p/people/publish").text
+        assert "is not decided" in publishing
+        assert not re.search(r"<button[^>]*>Publish", publishing)
+        refused = visitor.post("/p/people/publish")
+        refused = visitor.until("/p/people/publish", lambda answer: "data-poll" not in answer.text)
+        assert "no role, and nothing is published" in refused.text
+        assert not (folder / "people" / "people.release").exists()
+
+
+@pytest.mark.slow
+def test_a_role_is_what_init_would_write_and_can_be_undone(folder: Path) -> None:
+    with opened_studio(folder) as (visitor, _):
+        visitor.post("/projects", {"table": "0"})
+        roles_page(visitor)
+        first = (folder / "people" / "spec.toml").read_bytes()
+        line = [sys.executable, "-m", "scumble", "init", "people.csv", "-o", "by-hand.toml", "--no-questions"]
+        subprocess.run(line, cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
+        assert first == (folder / "by-hand.toml").read_bytes().replace(
+            b'table = "people.csv"', f'table = "{folder / "people.csv"}"'.encode()
+        )
+        visitor.post(
+            "/p/people/roles", {"role-3": "sensitive", "role-1": "dropped", "role-9": "public", "role-2": "nonsense"}
+        )
+        spec = read_spec(folder / "people" / "spec.toml")
+        assert (spec.columns[EVIL].role, spec.columns[EVIL].values) == ("sensitive", ["<i>c</i>", "a", "b"])
+        assert (spec.columns["age"].role, spec.columns["age"].coarsen) == ("dropped", None)
+        assert spec.columns["sex"].role == "public"
+        visitor.post("/p/people/undo", {"step": "roles"})
+        assert (folder / "people" / "spec.toml").read_bytes() == first
+        visitor.post("/p/people/redo", {"step": "roles"})
+        assert read_spec(folder / "people" / "spec.toml") == spec
+        visitor.post("/p/people/roles", {"role-0": "public"})
+        assert read_spec(folder / "people" / "spec.toml").person is None
+        answer = visitor.post("/p/people/roles", {"person": "77"})
+        assert (answer.status, "whose row it is" in answer.text) == (422, True)
+
+
+@pytest.mark.slow
+def test_the_command_that_is_shown_makes_the_same_manifest(folder: Path, tmp_path: Path) -> None:
+    with opened_studio(folder, seed=5) as (visitor, _):
+        visitor.post("/projects", {"table": "0"})
+        roles_page(visitor)
+        visitor.post("/p/people/roles", {"role-3": "public"})
+        shown = visitor.get("/p/people/publish").element("command")
+        elsewhere = tmp_path / "elsewhere"
+        shutil.copytree(folder, elsewhere, ignore=shutil.ignore_patterns("elsewhere"))
+        visitor.post("/p/people/publish")
+        page = visitor.until("/p/people/release", lambda answer: "Explore it" in answer.text)
+        assert "INSECURE" in page.text
+        explored = visitor.get("/p/people/explore")
+        assert "sandbox allow-scripts" in explored.headers["content-security-policy"]
+        assert "unsafe" not in explored.headers["content-security-policy"]
+        assert "<script>alert" not in explored.text
+        assert visitor.get("/p/people/report/internal").status == 404
+    line = [sys.executable, "-m", *shlex.split(shown)]
+    subprocess.run(line, cwd=elsewhere, check=True, capture_output=True, timeout=PATIENCE)
+    made, by_hand = (place / "people" / "people.release" / "manifest.json" for place in (folder, elsewhere))
+    assert made.read_bytes() == by_hand.read_bytes()
+
+
+@pytest.mark.slow
+def test_what_lasts_can_be_cancelled(tmp_path: Path) -> None:
+    """A task at its next step, a command at once: it ends as by Ctrl-C, and leaves nothing."""
+    begun = threading.Event()
+
+    def endless(progress):
+        while True:
+            progress(1, 10)
+            begun.set()
+
+    studio = Studio(tmp_path)
+    work = studio.begin("p", "reading", Task("Reading", endless))
+    assert studio.begin("p", "reading", Task("Another", endless)) is work
+    assert begun.wait(PATIENCE)
+    command = Command("Waiting", ["studio", "--no-browser"], tmp_path).start()
+    command.cancel()
+    studio.close()
+    command.wait(PATIENCE)
+    assert (work.state, work.done, command.state) == ("cancelled", 1, "cancelled")
+
+
+def test_a_table_that_cannot_be_opened_is_a_sentence(folder: Path) -> None:
+    (folder / "notes.txt").write_text("hello")
+    with opened_studio(folder) as (visitor, _):
+        for path, word in (
+            ("nowhere.csv", "no table"),
+            ("", "which table"),
+            ("postgresql://u:p@h/d?table=t", "password"),
+            ("notes.txt", "none of .csv"),
+        ):
+            answer = visitor.post("/projects", {"path": path})
+            assert (answer.status, word in unescape(answer.text)) == (422, True), path
+        assert visitor.post("/projects", {"table": "0", "name": "../x"}).status == 422
+    assert [path.name for path in folder.iterdir() if path.is_dir()] == []
