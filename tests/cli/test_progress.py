@@ -162,3 +162,15 @@ def test_publishing_tells_how_far_it_is(publish_simply: Callable[..., scumble.Re
     publish_simply(progress=lambda done, of: told.append((done, of)))
     assert told[0] == (3000, 6000)
     assert told[-1] == (6000, 6000)
+
+
+def test_a_program_may_have_lines_in_the_place_of_a_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One at once, and no more than a program can read."""
+    monkeypatch.setenv("SCUMBLE_PROGRESS", "lines")
+    monkeypatch.setattr("scumble.cli.progress.OFTEN", 3600.0)
+    with progress_bar("publishing") as progress:
+        progress(3, None)
+        progress(4, 10)
+    assert capsys.readouterr().err == "progress 3 ?\n"

@@ -15,7 +15,7 @@ from studio.visitor import EVIL, FORMULA, PATIENCE, Visitor, opened_studio, smal
 
 from scumble.spec.spec import read_spec
 from scumble.studio.state import Studio
-from scumble.studio.work import Command, Task
+from scumble.studio.work import Calculation, Command
 
 
 def roles_page(visitor: Visitor, name: str = "people") -> str:
@@ -120,8 +120,8 @@ def test_what_lasts_can_be_cancelled(tmp_path: Path) -> None:
             begun.set()
 
     studio = Studio(tmp_path)
-    work = studio.begin("p", "reading", Task("Reading", endless))
-    assert studio.begin("p", "reading", Task("Another", endless)) is work
+    work = studio.begin("p", "reading", Calculation("Reading", endless))
+    assert studio.begin("p", "reading", Calculation("Another", endless)) is work
     assert begun.wait(PATIENCE)
     command = Command("Waiting", ["studio", "--no-browser"], tmp_path).start()
     command.cancel()

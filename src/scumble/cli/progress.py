@@ -46,7 +46,7 @@ class Lines:
     """For a program: a line each time that it is far enough."""
 
     def __init__(self) -> None:
-        self._last = 0.0
+        self._last = -OFTEN
 
     def update(self, done: int, of: int | None) -> None:
         """So much is done of so much."""

@@ -17,7 +17,7 @@ from scumble.studio.requests import Form, endpoint, go
 from scumble.studio.state import Studio
 
 
-class Home:
+class FirstPage:
     """The first page: projects, tables to open, releases to check."""
 
     def __init__(self, studio: Studio) -> None:
@@ -73,7 +73,7 @@ def _words(project: Project) -> str:
 def studio_app(folder: Path, token: str, port: int, seed: int | None = None) -> tuple[Guard, Studio]:
     """The application of a folder, and what it holds."""
     studio = Studio(folder.resolve(), seed)
-    routes = [*Home(studio).routes(), *Publisher(studio).routes(), *Officer(studio).routes()]
+    routes = [*FirstPage(studio).routes(), *Publisher(studio).routes(), *Officer(studio).routes()]
 
     def refused(request: Request, error: Exception) -> Response:
         return rendered("refused.html", {"seed": seed, "sentence": str(error)}, 422)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from scumble.spec.interview import MEANINGS, Question
 from scumble.spec.spec import UNDECIDED, Role, Spec
 from scumble.studio.pictures import column_picture
-from scumble.studio.reading import Reading
+from scumble.studio.reading import TableScan
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class RoleCard:
     choices: list[tuple[Role, str]]
 
 
-def role_cards(spec: Spec, reading: Reading, drawn: dict[str, str]) -> list[RoleCard]:
+def role_cards(spec: Spec, reading: TableScan, drawn: dict[str, str]) -> list[RoleCard]:
     """Those in doubt first, then in the order of the table.
 
     drawn   pictures that were drawn before, by column
@@ -32,7 +32,7 @@ def role_cards(spec: Spec, reading: Reading, drawn: dict[str, str]) -> list[Role
     return [_card(place, spec, reading, drawn) for place in (*suggested_first, *others)]
 
 
-def _card(place: int, spec: Spec, reading: Reading, drawn: dict[str, str]) -> RoleCard:
+def _card(place: int, spec: Spec, reading: TableScan, drawn: dict[str, str]) -> RoleCard:
     column = reading.suggested[place]
     name = column.seen.name
     own = spec.columns[name].role if name in spec.columns else UNDECIDED
@@ -49,7 +49,7 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _gives(name: str, reading: Reading) -> str:
+def _gives(name: str, reading: TableScan) -> str:
     """How well the column alone finds a row."""
     alone, rows = reading.alone(name), max(1, reading.sample.num_rows)
     if alone == rows:

@@ -12,7 +12,7 @@ from scumble.spec.interview import MEANINGS
 from scumble.spec.problems import first_problem
 from scumble.spec.spec import ColumnSpec, Role, Spec
 from scumble.spec.suggest import Suggestion, written
-from scumble.studio.reading import Reading
+from scumble.studio.reading import TableScan
 
 Form = Mapping[str, str]
 
@@ -20,7 +20,7 @@ ROLES: dict[str, Role] = {role: role for role in MEANINGS}
 NOT_SAID, EACH_ROW = "", "each row"
 
 
-def with_roles(spec: Spec, form: Form, reading: Reading) -> Spec:
+def with_roles(spec: Spec, form: Form, reading: TableScan) -> Spec:
     """The spec with the roles that a form gives, by the place of a column in the table; others stay as they are."""
     columns = dict(spec.columns)
     for place, column in enumerate(reading.suggested):
@@ -35,7 +35,7 @@ def with_roles(spec: Spec, form: Form, reading: Reading) -> Spec:
     return checked(spec, columns=order, person=person, **({} if person else {"rows_per_person": None, "answers": None}))
 
 
-def with_persons(spec: Spec, form: Form, reading: Reading) -> Spec:
+def with_persons(spec: Spec, form: Form, reading: TableScan) -> Spec:
     """The spec with what a form says of whose rows they are."""
     if "person" not in form:
         return spec

@@ -18,7 +18,7 @@ BARS, BINS, LABEL = 6, 24, 22
 
 
 @dataclass(frozen=True)
-class Bar:
+class Counted:
     """A value and how many rows have it."""
 
     label: str
@@ -36,17 +36,19 @@ def column_picture(column: pa.ChunkedArray) -> str:
     return bars(commonest(column))
 
 
-def commonest(column: pa.ChunkedArray) -> list[Bar]:
+def commonest(column: pa.ChunkedArray) -> list[Counted]:
     """The values with the most rows, and one bar for all others."""
     if pa.types.is_nested(column.type):
         column = pa.chunked_array([pa.array([str(value) for value in column.to_pylist()])])
     counted = pc.value_counts(column)
     order = pc.sort_indices(counted.field("counts"), sort_keys=[("", "descending")])
     places = order[:BARS].to_pylist()
-    top = [Bar(_label(counted.field("values")[p].as_py()), counted.field("counts")[p].as_py()) for p in places]
+    top = [Counted(_label(counted.field("values")[p].as_py()), counted.field("counts")[p].as_py()) for p in places]
     others = len(counted) - len(top)
     if others > 0:
-        top.append(Bar(f"{others:,} other value{'s' * (others > 1)}", len(column) - sum(b.count for b in top), True))
+        top.append(
+            Counted(f"{others:,} other value{'s' * (others > 1)}", len(column) - sum(b.count for b in top), True)
+        )
     return top
 
 
@@ -55,7 +57,7 @@ def _label(value: Any) -> str:
     return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
 
 
-def bars(listed: Sequence[Bar], width: int = 300) -> str:
+def bars(listed: Sequence[Counted], width: int = 300) -> str:
     """A bar for each value, with its label before it and its share behind it; all others have their share alone."""
     total = sum(bar.count for bar in listed) or 1
     most = max((bar.count for bar in listed if not bar.rest), default=1) or 1

@@ -18,7 +18,7 @@ from scumble.studio.cards import role_cards
 from scumble.studio.editing import with_persons, with_roles
 from scumble.studio.pages import explored, printed, rendered
 from scumble.studio.project import SPEC, Project, find_project
-from scumble.studio.reading import Reading
+from scumble.studio.reading import TableScan
 from scumble.studio.requests import Form, endpoint, go, nothing
 from scumble.studio.state import Studio
 from scumble.studio.work import Work, command_line
@@ -78,7 +78,7 @@ class Publisher:
         """One card a column."""
         return self._with_reading(request, form, "roles", self._roles)
 
-    def _roles(self, project: Project, reading: Reading, form: Form) -> Response:
+    def _roles(self, project: Project, reading: TableScan, form: Form) -> Response:
         spec, sentence = project.spec(), ""
         if form:
             try:
@@ -213,7 +213,7 @@ class Publisher:
         if work is None or project.spec_path.exists():
             work = self.studio.reading(project)
         work.wait(0.5)
-        if isinstance(work.result, Reading):
+        if isinstance(work.result, TableScan):
             made: Response = then(project, work.result, form)
             return made
         return self.waiting(project, step, work, "reading")

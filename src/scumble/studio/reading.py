@@ -62,7 +62,7 @@ class Thinned:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class TableScan:
     """What one scan gave."""
 
     suggested: list[Suggestion]
@@ -105,8 +105,8 @@ def _coarse(column: pa.ChunkedArray, spec: Spec, name: str) -> pa.ChunkedArray:
     return column if how is None else pa.chunked_array([coarsen(column.combine_chunks(), how, name)])
 
 
-def read_through(source: Source, progress: Progress) -> Reading:
+def read_through(source: Source, progress: Progress) -> TableScan:
     """One scan of a table."""
     thinned = Thinned(source)
     suggested = suggestions(thinned, progress)
-    return Reading(suggested, thinned.read, thinned.table())
+    return TableScan(suggested, thinned.read, thinned.table())

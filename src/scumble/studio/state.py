@@ -11,8 +11,8 @@ from scumble.sources.address import is_url
 from scumble.sources.source import opens, read
 from scumble.spec.first_spec import FirstSpec
 from scumble.studio.project import SPEC, Project, new_name
-from scumble.studio.reading import Reading, read_through
-from scumble.studio.work import Command, Task, Work, command_line
+from scumble.studio.reading import TableScan, read_through
+from scumble.studio.work import Calculation, Command, Work, command_line
 
 MOST_LISTED = 200
 """Tables of the folder that are offered."""
@@ -57,7 +57,7 @@ class Studio:
             project.folder.mkdir()
         arguments = ["init", table, "-o", f"{project.name}/{SPEC}", "--no-questions"]
 
-        def first(progress: Progress) -> Reading:
+        def first(progress: Progress) -> TableScan:
             try:
                 reading = read_through(read(place), progress)
                 FirstSpec(place, project.spec_path, [], False, reading.suggested).write(reading.suggested)
@@ -68,7 +68,7 @@ class Studio:
                 raise
             return reading
 
-        self.begin(project.name, "reading", Task("Reading the table", first, shown=command_line(arguments)))
+        self.begin(project.name, "reading", Calculation("Reading the table", first, shown=command_line(arguments)))
         return project
 
     def reading(self, project: Project) -> Work:
@@ -77,7 +77,7 @@ class Studio:
         spec = project.spec()
         if work is None or (not work.running and work.state != "done"):
             work = self.begin(
-                project.name, "reading", Task("Reading the table", lambda p: read_through(spec_table(spec), p))
+                project.name, "reading", Calculation("Reading the table", lambda p: read_through(spec_table(spec), p))
             )
         return work
 

@@ -92,7 +92,7 @@ class Work:
         raise NotImplementedError
 
 
-class Task(Work):
+class Calculation(Work):
     """A function that is told whom to tell its progress."""
 
     def __init__(self, title: str, function: Callable[[Progress], Any], *, shown: str = "") -> None:
