@@ -131,13 +131,13 @@ def test_what_lasts_can_be_cancelled(tmp_path: Path) -> None:
 
 
 def test_a_table_that_cannot_be_opened_is_a_sentence(folder: Path) -> None:
-    (folder / "notes.txt").write_text("hello")
+    (folder / "notes.pdf").write_text("hello")
     with opened_studio(folder) as (visitor, _):
         for path, word in (
             ("nowhere.csv", "no table"),
             ("", "which table"),
             ("postgresql://u:p@h/d?table=t", "password"),
-            ("notes.txt", "none of .csv"),
+            ("notes.pdf", "none of .csv"),
         ):
             answer = visitor.post("/projects", {"path": path})
             assert (answer.status, word in unescape(answer.text)) == (422, True), path
