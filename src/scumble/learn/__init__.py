@@ -10,15 +10,19 @@ from scumble.core.extras import need
 
 if TYPE_CHECKING:
     from scumble.learn.recommender import ItemAverage, ReleaseRecommender
+    from scumble.learn.regression import ReleaseLinearRegression, ReleaseLogisticRegression, ReleasePoissonRegression
     from scumble.learn.tree import ReleaseTreeClassifier
 
 _HOMES = {
     "ItemAverage": "scumble.learn.recommender",
+    "ReleaseLinearRegression": "scumble.learn.regression",
+    "ReleaseLogisticRegression": "scumble.learn.regression",
+    "ReleasePoissonRegression": "scumble.learn.regression",
     "ReleaseRecommender": "scumble.learn.recommender",
     "ReleaseTreeClassifier": "scumble.learn.tree",
 }
 
-__all__ = ["ItemAverage", "ReleaseRecommender", "ReleaseTreeClassifier"]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -29,8 +29,11 @@ class TrainingRows:
             raise InputError(f"there is no column {name!r} to learn from{did_you_mean(name, self.published.columns)}")
 
 
-def training_rows(data: Any) -> TrainingRows:
-    """A release, or a table of raw rows."""
+def training_rows(data: Any, *, joint: bool = False) -> TrainingRows:
+    """A release, or a table of raw rows.
+
+    joint   whether a model understands columns that were perturbed as one
+    """
     if isinstance(data, TrainingRows):
         return data
     if isinstance(data, Release):
@@ -38,7 +41,7 @@ def training_rows(data: Any) -> TrainingRows:
             raise InputError(
                 "a release of counted tuples has no rows to reconstruct from; learn from one that perturbs columns"
             )
-        if data.manifest.view.joint:
+        if data.manifest.view.joint and not joint:
             raise InputError(
                 f"{', '.join(data.manifest.view.joint)} were perturbed as one, which learning does not know; learn from a release with mechanism uniform"
             )

@@ -106,6 +106,19 @@ class Cells:
         part._of = stratum
         return part
 
+    def some(self, groups: slice) -> "Cells":
+        """The lines of some public groups, one after the other; ranges are left out."""
+        width = int(np.prod(self.shape, dtype=np.int64))
+        start, stop = groups.start * width, groups.stop * width
+        here = np.flatnonzero((self._row >= start) & (self._row < stop))
+        part = copy(self)
+        part.groups, part.ranges = self.groups.slice(groups.start, groups.stop - groups.start), {}
+        part._row, part._cell = self._row[here] - start, self._cell[here]
+        part._sums = {name: sums[here] for name, sums in self._sums.items()}
+        part._stratum = None if self._stratum is None else self._stratum[here]
+        part.sampled = None if self.sampled is None else self.sampled[here]
+        return part
+
     @property
     def names(self) -> list[str]:
         """Those of all sums."""

@@ -1,6 +1,7 @@
 """A question behind its gate: DuckDB has read the text, and whatever happens is an answer or one sentence."""
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,7 +11,10 @@ from scumble.query.cells import beyond
 from scumble.query.estimates import Estimates
 
 
-def gated(sql: str, tables: Mapping[str, Types], answer: Callable[[], Estimates]) -> Estimates:
+Answered = TypeVar("Answered")
+
+
+def gated(sql: str, tables: Mapping[str, Types], answer: Callable[[], Answered]) -> Answered:
     """The answer to a question over tables of these columns; what DuckDB would refuse has none.
 
     Where both refuse, the reason is that of whoever knows the release: it says what was meant.
@@ -23,7 +27,8 @@ def gated(sql: str, tables: Mapping[str, Types], answer: Callable[[], Estimates]
         raise QueryError("the question is nested too deeply; ask a simpler one") from None
     if refused is not None:
         raise refused
-    _demand_finite(result)
+    if isinstance(result, Estimates):
+        _demand_finite(result)
     return result
 
 

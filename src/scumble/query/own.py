@@ -58,11 +58,11 @@ def change(weighed: "Weighed", j: int, k: int) -> Tensor:
     for place in range(part.ahead):
         if not {place} & (weighed.sums[j].over | weighed.sums[k].over):  # else the sum does not depend on the column
             one, other = (Listed.of(weighed, i, place) for i in (j, k))
-            total = total + _of_column(one, other, part.question.published)
+            total = total + of_column(one, other, part.question.published)
     for place in range(len(part.question.others)):
         if all(any(_varies(table, place) for table in weighed.tables[i].values()) for i in (j, k)):
             first, second = (Asked.of(weighed, i, place) for i in (j, k))
-            total = total + _of_column(first, second, part.question.published)
+            total = total + of_column(first, second, part.question.published)
     return np.asarray(total)
 
 
@@ -71,7 +71,7 @@ def _varies(table: Tensor, axis: int) -> bool:
     return bool(np.any(np.ptp(table, axis=axis) != 0))
 
 
-def _of_column(one: "Asked | Listed", other: "Asked | Listed", published: Published) -> Tensor:
+def of_column(one: "Asked | Listed", other: "Asked | Listed", published: Published) -> Tensor:
     """What one column adds."""
     k = (1.0 if published.permuted else 1 - one.retain) / (one.retain * published.whole)
     all_rows = k**2 * published.whole * one.over_all(other)

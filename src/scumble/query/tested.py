@@ -34,14 +34,14 @@ class Tested(Estimates):
         """The first rows as texts; p with two digits, as it is read."""
         grid = super().grid(most)
         place = list(grid.headings).index(P)
-        rows = [[*row[:place], _chance(float(row[place])), *row[place + 1 :]] for row in grid.rows]
+        rows = [[*row[:place], chance(float(row[place])), *row[place + 1 :]] for row in grid.rows]
         return Grid(grid.headings, rows, [i for i in grid.left if i != place], grid.whiskers)
 
 
-def _chance(p: float) -> str:
+def chance(p: float) -> str:
     """A p-value.
 
-    >>> [_chance(p) for p in (0.51234, 0.0312, 0.00042, 3e-9, float("nan"))]
+    >>> [chance(p) for p in (0.51234, 0.0312, 0.00042, 3e-9, float("nan"))]
     ['0.51', '0.031', '0.00042', '< 0.0001', '-']
     """
     if p != p:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,10 @@ DOUBTFUL = "DO NOT TRUST this release, its manifest claims what does not follow 
 
 if TYPE_CHECKING:
     from scumble.engines import Choice
+    from scumble.query.reconstruction import Reconstruction
+
+Told = TypeVar("Told", Estimates, "Reconstruction")
+"""What a question gives: an answer, or the counts that a model is fitted on."""
 
 
 class Release(Shown):
@@ -165,7 +169,24 @@ class Release(Shown):
         way = independent if independence else compare
         return self._run(sql, timeout, partial(self._answer, way, sql, level, "unbiased", code_lists(tables or {})))
 
-    def _run(self, sql: object, timeout: Any, answered: Callable[[], Estimates]) -> Estimates:
+    def reconstruct(self, sql: str, *, timeout: Any = None) -> "Reconstruction":
+        """The true rows behind the published ones, counted by the groups of SELECT groups, COUNT(*) FROM release GROUP BY groups.
+
+        What is fitted on a release is fitted on these: estimated counts, and the covariance of whatever is added up over them.
+        """
+        from scumble.query.reconstruction import reconstruct
+
+        if not self.manifest.view.row_by_row:
+            raise ReleaseError(
+                f"a release by {self.manifest.mechanism} has no perturbed rows to reconstruct from; take one that perturbs columns"
+            )
+
+        def way(sql: str, columns: Sequence[str], recoding: Recoding, _: Any, *more: Any) -> "Reconstruction":
+            return reconstruct(sql, columns, recoding, self.published, self.engine, *more)
+
+        return self._run(sql, timeout, partial(self._answer, way, sql, 0.95, "unbiased", {}))
+
+    def _run(self, sql: object, timeout: Any, answered: Callable[[], Told]) -> Told:
         """A question that can be stopped, of files that nobody changes meanwhile."""
         demand_text(sql)
         with running(self.timeout if timeout is None else seconds_of(timeout)) as question:
@@ -179,12 +200,12 @@ class Release(Shown):
                 self._running.discard(question)
 
     def _answer(
-        self, way: Callable[..., Estimates], sql: str, level: Any, method: str, tables: Mapping[str, pa.Table]
-    ) -> Estimates:
+        self, way: Callable[..., Told], sql: str, level: Any, method: str, tables: Mapping[str, pa.Table]
+    ) -> Told:
         own = find_form(self.manifest.form.kind)
         columns = [*own.columns(self), *self.recoding.parts]
 
-        def answered() -> Estimates:
+        def answered() -> Told:
             answers = partial(self._of_form, own, level, method)
             return way(sql, columns, self.recoding, answers, own.beside, self.name, tables)
 
