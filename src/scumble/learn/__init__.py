@@ -22,7 +22,14 @@ _HOMES = {
     "ReleaseTreeClassifier": "scumble.learn.tree",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = [
+    "ItemAverage",
+    "ReleaseLinearRegression",
+    "ReleaseLogisticRegression",
+    "ReleasePoissonRegression",
+    "ReleaseRecommender",
+    "ReleaseTreeClassifier",
+]
 
 
 def __getattr__(name: str) -> Any:

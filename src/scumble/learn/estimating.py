@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scumble.core.errors import NotEstimable, QueryError
 from scumble.core.once import once
 from scumble.learn.family import Family
+from scumble.learn.terms import INTERCEPT
 from scumble.query.reconstruction import Reconstruction
 
 Tensor = npt.NDArray[np.float64]
@@ -136,7 +137,9 @@ def _standard(equations: Equations) -> Tensor:
     weights = np.abs(equations.counts)
     gram = equations.squares(weights) / max(float(weights.sum()), 1e-300)
     if not np.isfinite(gram).all():
-        raise QueryError("a variable has values that are infinite, no numbers (NaN) or too large to be squared; scale it")
+        raise QueryError(
+            "a variable has values that are infinite, no numbers (NaN) or too large to be squared; scale it"
+        )
     triangle = np.zeros_like(gram)
     for j, name in enumerate(equations.names):  # Gram and Schmidt, column by column, so that the culprit has a name
         unit = np.zeros(len(gram))
@@ -145,7 +148,11 @@ def _standard(equations: Equations) -> Tensor:
         left -= triangle[:, :j] @ (triangle[:, :j].T @ (gram @ left))
         square = float(left @ gram @ left)
         if square <= COLLINEAR * gram[j, j] or gram[j, j] <= 0:
-            why = "is 0 in all rows" if gram[j, j] <= 0 else "says nothing that the terms before it do not say (collinear)"
+            why = (
+                "is 0 in all rows"
+                if gram[j, j] <= 0
+                else "says nothing that the terms before it do not say (collinear)"
+            )
             raise QueryError(f"{name} {why}; leave it out of the formula")
         triangle[:, j] = left / np.sqrt(square)
     return triangle
@@ -220,7 +227,8 @@ def _demand_definite(B: Tensor, *, noisy: bool) -> None:
 def _culprit(equations: Equations, direction: Tensor, scale: Tensor) -> str:
     """The column that has most of a direction."""
     reach = np.abs(scale @ direction) * np.sqrt(np.maximum(np.diag(equations.squares(np.abs(equations.counts))), 0))
-    return equations.names[int(np.argmax(reach))]
+    named = np.array([name != INTERCEPT for name in equations.names])
+    return equations.names[int(np.argmax(np.where(named, reach, -1.0)))]
 
 
 def _shaky(equations: Equations, value: float, variance: float, direction: Tensor) -> list[str]:

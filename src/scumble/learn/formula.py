@@ -86,17 +86,19 @@ class _Reading:
         self.variables: dict[str, Variable] = {}
 
     def outcome(self) -> Variable:
+        """The left side: a column, or an expression."""
         text = self.left
-        if text.startswith("I(") and text.endswith(")"):
-            text = text[2:-1]
-        return Variable(self.left, self._natural(text) if not self._column(text) else _quoted(text))
+        if text.strip('`"') in self.columns:
+            return Variable(text.strip('`"'), _quoted(text.strip('`"')))
+        inner = text[2:-1] if text.startswith("I(") and _closes(text[1:]) else text
+        return Variable(text, self._natural(inner))
 
     def sum(self, text: str, terms: list[Term]) -> list[Term]:
         """Terms that are added to some, or taken away."""
         for sign, part in _signed(text):
             number = part.strip()
             if number in ("0", "1"):
-                named = [()]
+                named: list[Term] = [()]
                 sign = sign if number == "1" else {"+": "-", "-": "+"}[sign]
             else:
                 named = self.product(part)
@@ -123,7 +125,7 @@ class _Reading:
     def atom(self, text: str) -> list[Term]:
         """A column, an expression, a sum in brackets, or all other columns."""
         if text == ".":
-            own = set(re.findall(NAME, self.left)) | {self.left.strip("`\"")}
+            own = set(re.findall(NAME, self.left)) | {self.left.strip('`"')}
             return [(self._known(name),) for name in self.columns if name not in own]
         if text.startswith("(") and _closes(text):
             inner = text[1:-1]
@@ -133,7 +135,7 @@ class _Reading:
         if call and _closes(text[len(call[1]) :].strip()):
             return [(self._called(text, call[1], call[2]),)]
         if self._column(text) or text.startswith(('"', "`")) or NAME.fullmatch(text):
-            return [(self._known(text.strip("`\"") if text.startswith(('"', "`")) else text),)]
+            return [(self._known(text.strip('`"') if text.startswith(('"', "`")) else text),)]
         if not text or any(sign in text for sign in SIGNS):
             raise QueryError(
                 f"{text!r} is not understood in a formula; signs are + - : * and brackets, and arithmetic stands in I(), as in I(a*a)"
@@ -147,7 +149,7 @@ class _Reading:
             if len(more) > 1 or (chosen is not None and not re.fullmatch(r"'.*'|\".*\"|[-+.\w]+", chosen)):
                 raise QueryError(f"{text}: C() takes a column and, after a comma, the value to compare with")
             name = column.strip()
-            sql = _quoted(name.strip("`\"")) if self._column(name.strip("`\"")) else self._natural(name)
+            sql = _quoted(name.strip('`"')) if self._column(name.strip('`"')) else self._natural(name)
             return self._added(Variable(text, sql, True, chosen.strip("'\"") if chosen is not None else None))
         return self._added(Variable(text, inner if function == "I" else self._natural(text)))
 

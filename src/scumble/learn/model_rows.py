@@ -35,6 +35,8 @@ class Model:
     columns: ModelColumns
     classes: list[Any]
     """Of a logistic model: the two values of the outcome, of which the second one is modelled."""
+    named: Sequence[str]
+    """The columns that the formula may name."""
 
     def matrix(self, rows: Any) -> Tensor:
         """The columns for ordinary rows."""
@@ -42,13 +44,20 @@ class Model:
         variables = [*self.formula.variables.values()]
         if not variables:
             return self.columns.matrix({}, table.num_rows)
-        values = _evaluated(table, variables)
+        values = _evaluated(table, variables, self.named)
         matrix = self.columns.matrix({v.label: values[v.label] for v in variables}, table.num_rows)
         missing = np.flatnonzero(np.isnan(matrix).any(axis=1))
         if len(missing):
             label = next(v.label for v in variables if not values[v.label][int(missing[0])].is_valid)
-            raise InputError(f"row {missing[0]} has no value of {label}; fill it, or leave out rows with missing values")
+            raise InputError(
+                f"row {missing[0]} has no value of {label}; fill it, or leave out rows with missing values"
+            )
         return matrix
+
+    def outcomes(self, rows: Any) -> Any:
+        """The outcomes of ordinary rows."""
+        own = self.formula.outcome
+        return np.array(_evaluated(as_table(rows), [own], self.named)[own.label].to_pylist())
 
 
 def columns_of(source: TrainingRows) -> list[str]:
@@ -72,14 +81,13 @@ def equations_of(source: TrainingRows, text: str, family: Family, where: str | N
         columns.matrix({label: numbers for label, (numbers, own) in values.items() if own is side}, size)
         for side, size in ((True, shape[0]), (False, shape[1]))
     )
-    sides = [~np.isnan(U).any(axis=1), ~np.isnan(V).any(axis=1)]
-    sides[0 if public else 1] &= ~np.isnan(y)
-    there = np.outer(*sides).astype(np.float64)
+    known, other = (np.where(np.isnan(part).any(axis=1), 0.0, 1.0) for part in (U, V))
+    there = known.reshape(-1, 1) * other * (~np.isnan(y)).reshape((-1, 1) if public else (1, -1))
     y = np.nan_to_num(y).reshape((-1, 1) if public else (1, -1))
     equations = Equations(
         rows, rows.counts() * there, np.nan_to_num(U), np.nan_to_num(V), y, there, family, columns.names
     )
-    return Model(formula, columns, classes), equations
+    return Model(formula, columns, classes, columns_of(source)), equations
 
 
 def _asked(source: TrainingRows, variables: Sequence[Variable], where: str | None) -> Reconstruction:
@@ -95,12 +103,17 @@ def _asked(source: TrainingRows, variables: Sequence[Variable], where: str | Non
 
 
 def _demand_apart(source: TrainingRows, variables: Sequence[Variable]) -> None:
-    """Refuses an expression of public and perturbed columns, which is no function of either; and one of none."""
+    """Refuses an expression of public and perturbed columns, which is no function of either; one of none; and a column on both sides."""
     names, hidden = columns_of(source), set(source.published.domains)
     hidden |= set(source.release.recoding.parts) if source.release is not None else set()
-    for variable in variables:
-        query = parse(f"SELECT COUNT(*) AS n FROM {TABLE} WHERE ({variable.sql}) IS NULL", names)
-        used = {c.name for c in query.where.find_all(exp.Column)} if query.where is not None else set()
+    own: set[str] = set()
+    for variable, expression in zip(variables, _expressions(variables, names), strict=True):
+        used = {c.name for c in expression.find_all(exp.Column)}
+        own = own or used  # those of the outcome, which comes first
+        if variable is not variables[0] and used & own:
+            raise QueryError(
+                f"{variable.label}: {sorted(used & own)[0]!r} stands on both sides of the formula; leave it out on one"
+            )
         if not used:
             raise QueryError(f"{variable.label} names no column; leave it out, or name one")
         if used & hidden and used - hidden:
@@ -110,15 +123,21 @@ def _demand_apart(source: TrainingRows, variables: Sequence[Variable]) -> None:
             )
 
 
-def _evaluated(table: pa.Table, variables: Sequence[Variable]) -> dict[str, pa.Array]:
+def _evaluated(table: pa.Table, variables: Sequence[Variable], names: Sequence[str]) -> dict[str, pa.Array]:
     """The variables of ordinary rows, in their order."""
-    named = ", ".join(f'MIN({v.sql}) AS "{NAMED.format(i)}"' for i, v in enumerate(variables))
-    query = parse(f"SELECT {named} FROM {TABLE}", table.column_names)
-    wanted = {NAMED.format(i): a.value for i, a in enumerate(query.aggregates) if a.value is not None}
+    wanted = {NAMED.format(i): e for i, e in enumerate(_expressions(variables, names))}
+    used = {c.name for e in wanted.values() for c in e.find_all(exp.Column)}
+    if missing := sorted(used - set(table.column_names)):
+        raise InputError(f"the rows have no column {missing[0]!r}, which the model was fitted with")
     numbered = table.append_column(ROW, pa.array(np.arange(table.num_rows)))
     engine = open_engine({TABLE: numbered})
     rows = engine.run(select({**wanted, ROW: exp.column(ROW, quoted=True)}, TABLE))
     order = pa.array(np.argsort(rows.column(ROW).to_numpy()))
-    return {
-        v.label: rows.column(NAMED.format(i)).combine_chunks().take(order) for i, v in enumerate(variables)
-    }
+    return {v.label: rows.column(NAMED.format(i)).combine_chunks().take(order) for i, v in enumerate(variables)}
+
+
+def _expressions(variables: Sequence[Variable], names: Sequence[str]) -> list[exp.Expression]:
+    """The variables as questions have them: of these columns, and of functions on the list."""
+    named = ", ".join(f'COUNT({v.sql}) AS "{NAMED.format(i)}"' for i, v in enumerate(variables))
+    query = parse(f"SELECT {named} FROM {TABLE}", names)
+    return [aggregate.value or exp.Null() for aggregate in query.aggregates]

@@ -16,12 +16,12 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from scumble.core.errors import InputError, ParameterError
+from scumble.core.errors import ParameterError
 from scumble.core.parameters import confidence
-from scumble.learn.coefficients import COEFFICIENT, TERM, Z, Coefficients
+from scumble.learn.coefficients import COEFFICIENT, TERM, Coefficients, Z
 from scumble.learn.estimating import Equations, solve
 from scumble.learn.family import find_family
-from scumble.learn.model_rows import Model, columns_of, equations_of
+from scumble.learn.model_rows import columns_of, equations_of
 from scumble.learn.terms import INTERCEPT, Tensor
 from scumble.learn.training_rows import TrainingRows, as_table, training_rows
 from scumble.query.estimates import Estimate
@@ -79,7 +79,7 @@ class _ReleaseRegression(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         """The attributes that scikit-learn's models have."""
         own = self.terms_ != INTERCEPT
         self.coef_ = self._coefficients[own]
-        self.intercept_ = float(self._coefficients[~own][0]) if not own.all() else 0.0
+        self.intercept_: Any = float(self._coefficients[~own][0]) if not own.all() else 0.0
         self.feature_names_in_ = np.array(list(self._model.formula.variables), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
 
@@ -112,13 +112,9 @@ class _ReleaseRegression(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         return self._model.matrix(rows) @ self._coefficients
 
     def _outcomes(self, X: Any, y: Any) -> Any:
-        """What predictions are compared with: given, or the column of the rows."""
-        if y is not None:
-            return y
-        table, name = as_table(X), self._model.formula.outcome.label
-        if name not in table.column_names:
-            raise InputError(f"the rows have no column {name!r} to compare with; give the outcomes as y")
-        return np.asarray(table.column(name).to_pylist())
+        """What predictions are compared with: given, or what the rows have on the left side of the formula."""
+        check_is_fitted(self)
+        return self._model.outcomes(X) if y is None else y
 
 
 class ReleaseLinearRegression(RegressorMixin, _ReleaseRegression):  # type: ignore[misc]
@@ -176,7 +172,8 @@ class ReleaseLogisticRegression(ClassifierMixin, _ReleaseRegression):  # type: i
 
     def predict(self, X: Any) -> Any:
         """The likelier class of each row."""
-        return self.classes_[(self._linear(X) > 0).astype(np.intp)]
+        second = self._linear(X) > 0
+        return self.classes_[second.astype(np.intp)]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of ordinary rows whose class is predicted rightly."""

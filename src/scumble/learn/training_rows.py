@@ -39,7 +39,7 @@ def training_rows(data: Any, *, joint: bool = False) -> TrainingRows:
     if isinstance(data, Release):
         if not data.manifest.view.row_by_row:
             raise InputError(
-                "a release of counted tuples has no rows to reconstruct from; learn from one that perturbs columns"
+                "a release of counted tuples, buckets or boxes has no perturbed rows to reconstruct from; learn from one that perturbs columns"
             )
         if data.manifest.view.joint and not joint:
             raise InputError(

@@ -10,7 +10,6 @@ from scumble.engines.duckdb.gate import Types, demand_one_select
 from scumble.query.cells import beyond
 from scumble.query.estimates import Estimates
 
-
 Answered = TypeVar("Answered")
 
 

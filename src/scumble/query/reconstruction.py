@@ -27,7 +27,7 @@ from scumble.query.code_lists import Tables
 from scumble.query.compared import question_of
 from scumble.query.compile import Published
 from scumble.query.joint import strata
-from scumble.query.model import BESIDE
+from scumble.query.model import BESIDE, Query
 from scumble.query.rewrites import Recoding, rewritten
 from scumble.query.stratum import Stratum
 from scumble.query.totals import Totals, compile_totals
@@ -74,6 +74,14 @@ class Reconstruction:
                 return self.cells.groups.column(f"g{place}").combine_chunks(), True
         place = next(i for i, key in enumerate(self.totals.keys) if key.group.expression == group.expression)
         return self.totals.keys[place].values.take(pa.array(self.totals.lines[1][place])), False
+
+    def same(self, other: "Reconstruction") -> bool:
+        """Whether another question counts the same rows in the same groups."""
+        return (
+            self.shape == other.shape
+            and self.cells.groups.equals(other.cells.groups)
+            and np.array_equal(self.counts(), other.counts())
+        )
 
     @once
     def _keys(self) -> npt.NDArray[np.intp]:
@@ -198,11 +206,17 @@ def reconstruct(
     """What published rows tell of SELECT groups, COUNT(*) FROM release WHERE ... GROUP BY groups. The arguments are those of query/ask.py."""
     query = question_of(sql, columns, beside, name, tables)
     asked = rewritten(query, recoding)
-    if asked.variants and query.where is not None:
+    whole, *others = (_counted(each, published, engine) for each in (asked.query, *asked.variants))
+    if any(not whole.same(other) for other in others):
         raise QueryError(
             "which rows are asked about is not known, because a condition falls inside a step or a value was published with others; choose a bound between steps"
         )
-    totals = compile_totals(asked.query, published, engine, summing=False, keyed=True)
+    whole.notes.extend([*asked.notes, *whole.totals.question.conditions.notes])
+    return whole
+
+
+def _counted(query: Query, published: Published, engine: Engine) -> Reconstruction:
+    totals = compile_totals(query, published, engine, summing=False, keyed=True)
     _demand_few(totals)
     whole = Reconstruction(totals, Cells.fetched(totals.question, engine))
     if prod(whole.shape) > MOST_COUNTS:
@@ -210,7 +224,6 @@ def reconstruct(
             f"the public columns have {whole.shape[0]:,} combinations of values and the perturbed ones {whole.shape[1]:,}, "
             f"more than {MOST_COUNTS:,} together; round public numbers, or put values together by CASE"
         )
-    whole.notes.extend([*asked.notes, *totals.question.conditions.notes])
     return whole
 
 

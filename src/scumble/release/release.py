@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from scumble.engines import Choice
     from scumble.query.reconstruction import Reconstruction
 
-Told = TypeVar("Told", Estimates, "Reconstruction")
+Told = TypeVar("Told", bound="Estimates | Reconstruction")
 """What a question gives: an answer, or the counts that a model is fitted on."""
 
 
