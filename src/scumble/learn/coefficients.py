@@ -12,7 +12,7 @@ from scumble.query.estimates import Estimates
 from scumble.query.tested import P, Tested, chance
 
 TERM, COEFFICIENT, Z = "term", "coef", "z"
-DIGITS = 3
+DIGITS = 2
 """Significant digits of a standard error."""
 
 
@@ -54,16 +54,16 @@ class Coefficients(Tested):
 def _texts(line: dict[str, Any]) -> list[str]:
     """The numbers of a line.
 
-    >>> _texts({"coef": 0.31234, "coef_se": 0.0123, "z": 25.39, "p": 1e-9, "coef_low": 0.288, "coef_high": 0.3365})
+    >>> _texts({"coef": 0.31234, "coef_se": 0.0123, "z": 25.39, "p": 1e-9, "coef_low": 0.288, "coef_high": 0.336})
     ['0.312', '0.012', '25.39', '< 0.0001', '[0.288, 0.336]']
     >>> _texts({"coef": 12000.0, "coef_se": 0.0, "z": None, "p": None, "coef_low": 12000.0, "coef_high": 12000.0})
-    ['12000', '0', '-', '-', '[12000, 12000]']
+    ['12,000', '0', '-', '-', '[12,000, 12,000]']
     """
     error = line["coef_se"]
     if not error:
         value = plain(line["coef"])
         return [value, "0", "-", "-", f"[{value}, {value}]"]
-    digits = min(12, max(0, DIGITS - 2 - math.floor(math.log10(error))))
+    digits = min(12, max(0, DIGITS - 1 - math.floor(math.log10(error))))
     coef, se, low, high = (f"{line[name]:z,.{digits}f}" for name in ("coef", "coef_se", "coef_low", "coef_high"))
     return [coef, se, f"{line[Z]:.2f}", chance(line[P]), f"[{low}, {high}]"]
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from scumble.core.errors import NotEstimable, QueryError
 from scumble.core.once import once
-from scumble.learn.family import Family
+from scumble.learn.family import ResponseFamily
 from scumble.learn.terms import INTERCEPT
 from scumble.query.reconstruction import Reconstruction
 
@@ -46,7 +46,7 @@ class Equations:
     """y, by public group or by key: of one dimension there is 1."""
     there: Tensor
     """1 where no variable is missing."""
-    family: Family
+    family: ResponseFamily
     names: list[str]
 
     @property

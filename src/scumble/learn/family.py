@@ -17,7 +17,7 @@ Function = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Family:
+class ResponseFamily:
     """A family with its canonical link."""
 
     name: str
@@ -75,14 +75,16 @@ def _one(eta: Tensor) -> Tensor:
 FAMILIES = {
     family.name: family
     for family in (
-        Family("linear", lambda eta: eta, _one, lambda eta: eta**2 / 2, straight=True),
-        Family("logistic", _logistic, lambda eta: _logistic(eta) * _logistic(-eta), lambda eta: np.logaddexp(0, eta)),
-        Family("poisson", _exp, _exp, _exp),
+        ResponseFamily("linear", lambda eta: eta, _one, lambda eta: eta**2 / 2, straight=True),
+        ResponseFamily(
+            "logistic", _logistic, lambda eta: _logistic(eta) * _logistic(-eta), lambda eta: np.logaddexp(0, eta)
+        ),
+        ResponseFamily("poisson", _exp, _exp, _exp),
     )
 }
 
 
-def find_family(name: str) -> Family:
+def find_family(name: str) -> ResponseFamily:
     """The family of a name."""
     if name not in FAMILIES:
         raise ParameterError(f"there is no family {name!r}{did_you_mean(str(name), FAMILIES)}")

@@ -13,7 +13,7 @@ from scumble.engines import open_engine
 from scumble.engines.engine import TABLE
 from scumble.engines.expressions import select
 from scumble.learn.estimating import Equations
-from scumble.learn.family import Family
+from scumble.learn.family import ResponseFamily
 from scumble.learn.formula import Formula, Variable, parse_formula
 from scumble.learn.terms import Coding, ModelColumns, Tensor
 from scumble.learn.training_rows import TrainingRows, as_table
@@ -28,7 +28,7 @@ ROW = "scumble row"
 
 
 @dataclass(frozen=True)
-class Model:
+class FittedFormula:
     """A formula with the columns that it came to on some rows."""
 
     formula: Formula
@@ -67,7 +67,9 @@ def columns_of(source: TrainingRows) -> list[str]:
     return [*(name for name in published.columns if name not in others), *parts]
 
 
-def equations_of(source: TrainingRows, text: str, family: Family, where: str | None) -> tuple[Model, Equations]:
+def equations_of(
+    source: TrainingRows, text: str, family: ResponseFamily, where: str | None
+) -> tuple[FittedFormula, Equations]:
     """A formula on the rows of a release, or on raw rows."""
     formula = parse_formula(text, columns_of(source))
     variables = [formula.outcome, *formula.variables.values()]
@@ -87,7 +89,7 @@ def equations_of(source: TrainingRows, text: str, family: Family, where: str | N
     equations = Equations(
         rows, rows.counts() * there, np.nan_to_num(U), np.nan_to_num(V), y, there, family, columns.names
     )
-    return Model(formula, columns, classes, columns_of(source)), equations
+    return FittedFormula(formula, columns, classes, columns_of(source)), equations
 
 
 def _asked(source: TrainingRows, variables: Sequence[Variable], where: str | None) -> Reconstruction:
