@@ -34,8 +34,18 @@ def command(
     ] = None,
     level: Annotated[str, typer.Option(help="How often an interval holds the truth.")] = "0.95",
     method: Annotated[
-        str, typer.Option(help="How to estimate: unbiased, or likelihood (never negative).")
+        str,
+        typer.Option(
+            help="How to estimate: unbiased, likelihood (never negative), small_area (groups borrow strength, right on average), or fab (shorter intervals that hold for each line)."
+        ),
     ] = "unbiased",
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of small_area and fab: a public column of GROUP BY that tells what groups have in common. Several times for several; all of them when absent.",
+            show_default=False,
+        ),
+    ] = None,
     table: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,7 +93,7 @@ def command(
     if not paths:
         raise ParameterError('a question has two parts: scumble query NAME.release "SELECT ... FROM release ..."')
     if compare or independence:
-        _demand_test(compare and independence, method, simultaneous or cut)
+        _demand_test(compare and independence, method, simultaneous or cut or model is not None)
     if plot is not None:
         _demand_plot(plot, overwrite)
     with progress_bar("asking"):
@@ -98,6 +108,7 @@ def command(
                 tables=_tables(table),
                 simultaneous=simultaneous,
                 cut=cut,
+                model=model or None,
                 timeout=timeout,
             )
         )
@@ -120,7 +131,7 @@ def _demand_test(both: bool, method: str, ways: bool) -> None:
         raise ParameterError("--compare and --independence are two questions; ask one at a time")
     if method != "unbiased" or ways:
         raise ParameterError(
-            "a test is of unbiased estimates that are not cut, for all lines together; leave out --method, --cut and --simultaneous"
+            "a test is of unbiased estimates that are not cut, for all lines together; leave out --method, --model, --cut and --simultaneous"
         )
 
 

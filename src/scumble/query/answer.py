@@ -7,6 +7,7 @@ from scumble.core.errors import ParameterError, QueryError, did_you_mean
 from scumble.core.parameters import confidence
 from scumble.engines.engine import Engine
 from scumble.query.across import across
+from scumble.query.borrowing import BORROWING
 from scumble.query.cells import Cells
 from scumble.query.compile import Published
 from scumble.query.form_answer import Answer
@@ -17,7 +18,8 @@ from scumble.query.orders import DRAWN, exact_orders
 from scumble.query.scanned import Scanned
 from scumble.query.totals import compile_totals
 
-METHODS = ("unbiased", "likelihood")
+METHODS = ("unbiased", "likelihood", *BORROWING)
+"""How to estimate. Those by which groups borrow strength begin with the unbiased answer."""
 
 
 def answer_rows(query: Query, published: Published, engine: Engine, level: Any, method: str = "unbiased") -> Answer:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from scumble.core.errors import QueryError
 from scumble.engines.engine import TABLE
+from scumble.query.borrowing import Borrower, Borrowing
 from scumble.query.code_lists import Tables
 from scumble.query.estimates import Estimates
 from scumble.query.form_answer import Answer
@@ -25,6 +26,7 @@ def ask(
     tables: Tables | None = None,
     simultaneous: bool = False,
     cut: bool = False,
+    borrowing: Borrowing | None = None,
 ) -> Estimates:
     """The answer to a question.
 
@@ -36,12 +38,17 @@ def ask(
     tables    code lists that it may be joined with
     simultaneous   whether the intervals of all lines are to hold together
     cut            whether estimates too are cut to what is possible, as intervals always are
+    borrowing      how public groups borrow strength from each other, where they do
     """
     queries, ends = parse_all(sql, columns, beside, name, tables)
     first = queries[0]
     if ends is not None:
         first = replace(first, order=ends[0], limit=ends[1], offset=ends[2])
+    if borrowing is not None:
+        borrowing.demand(first, ends is not None, simultaneous)
     parts = [Branch.of(part, recoding, answer) for query in queries for part in groupings(query)]
+    if borrowing is not None:
+        parts = [Borrower.over(part, borrowing) for part in parts]
     return Listing(parts, first, ends is not None or first.sets is not None, simultaneous, cut).answer()
 
 

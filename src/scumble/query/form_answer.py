@@ -1,7 +1,7 @@
 """What a form of a release says to a question, before it is put in order and cut to what is possible."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,18 @@ from scumble.query.possible import Ends, Limits
 
 Lines = npt.NDArray[np.intp]
 """Places of lines of an answer."""
+
+
+@dataclass(frozen=True)
+class PublicGroups:
+    """The public groups of an answer, whose coins are independent; all have the same lines, those of one stand together."""
+
+    names: Sequence[str]
+    """The groups that are public."""
+    rows: npt.NDArray[np.float64]
+    """Of each of them."""
+    counted: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    """The rows of each line that averages are over, where these are public."""
 
 
 @dataclass(frozen=True)
@@ -30,3 +42,5 @@ class Answer:
     """The same of quotients of counts and sums, each taken so many times."""
     across: Callable[[Lines], npt.NDArray[np.float64] | None] | None = None
     """The covariances of all aggregates at some lines with all at the others; None where they are not known."""
+    publics: Callable[[], PublicGroups] | None = None
+    """The public groups; None where their coins are not independent."""

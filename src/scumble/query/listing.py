@@ -121,10 +121,24 @@ class Branch:
 
     def cut(self, values: bool) -> Estimates:
         """The same, cut to what is possible."""
+        return cut_to(self.columns, self.possible, values=values)
+
+    @once
+    def possible(self) -> Limits:
+        """What the columns can be."""
         own, *others = self._told
         places = self._hull.places if others else []
-        limits = hull_of_limits(own.possible, [(o.possible, at) for o, at in zip(others, places, strict=True)])
-        return cut_to(self.columns, limits, values=values)
+        return hull_of_limits(own.possible, [(o.possible, at) for o, at in zip(others, places, strict=True)])
+
+    @property
+    def leaves(self) -> Estimates:
+        """The aggregates."""
+        return self._own.made.leaves
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The same, as expressions of them are read."""
+        return self._own.made.figures
 
     @property
     def correlations(self) -> npt.NDArray[np.float64] | None:

@@ -15,7 +15,7 @@ from scumble.query.aggregates.aggregation import LINEAR
 from scumble.query.cells import Cells, beyond
 from scumble.query.estimates import Estimate, Estimates
 from scumble.query.factors import Total
-from scumble.query.form_answer import Answer, Lines
+from scumble.query.form_answer import Answer, Lines, PublicGroups
 from scumble.query.intervals import of_average, of_sum
 from scumble.query.joint import Joint, Linear, joint, strata, windowed
 from scumble.query.limits import Bounds
@@ -46,7 +46,11 @@ class Scanned:
         names = [output.name for output in self.totals.question.query.outputs]
         lines = Estimates(names, self.groups.take(pa.array(self.lines)), estimates, level, [])
         bounds = Bounds(self.totals, self.cells, self.lines)
-        return Answer(lines, self.notes(estimates), self.covariance, self.answer, bounds.limits, bounds.quotient)
+        own = self.totals.question.published
+        apart = None if own.whole or own.drawn is not None else self.publics
+        return Answer(
+            lines, self.notes(estimates), self.covariance, self.answer, bounds.limits, bounds.quotient, publics=apart
+        )
 
     def _demand_finite(self) -> None:
         """Refuses sums that are no numbers; of an exact answer nothing but the sums themselves, of others also what their errors need."""
@@ -117,6 +121,22 @@ class Scanned:
         axes = tuple(range(len(self.totals.grid.axes)))
         tables = [self.totals.truth, *total.number.values(), *total.present.values()]
         return all(np.all(np.ptp(table, axis=axes) == 0) for table in tables)
+
+    def publics(self) -> PublicGroups:
+        """The public groups of the lines."""
+        counted = {total.aggregate.name: self._counted(total) for total in self.totals.totals}
+        known = {name: rows for name, rows in counted.items() if rows is not None}
+        rows = self.cells.by_condition(self.cells.numbers("n")).sum(axis=1)
+        return PublicGroups([group.name for group in self.totals.question.publics], rows, known)
+
+    def _counted(self, total: Total) -> Tensor | None:
+        """The rows that an average is over, where no coin has a say in that."""
+        axes = tuple(range(len(self.totals.grid.axes)))
+        tables = [self.totals.truth, *total.present.values()]
+        split = self.totals.keys or self.totals.ahead
+        if total.aggregate.kind != "avg" or split or any(np.any(np.ptp(table, axis=axes)) for table in tables):
+            return None
+        return joint(self.totals, self.cells, self.parts, [Linear(total.present)]).values.reshape(-1)[self.lines]
 
     def _of_order(self, total: Total, z: float) -> Estimate:
         """A quantile of perturbed numbers; what is exact was asked of the published table."""

@@ -36,6 +36,7 @@ from scumble.forms.form import PART, Form
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.facts import Terms
 from scumble.query.ask import ask, demand_text
+from scumble.query.borrowing import borrowing_of
 from scumble.query.coarse import Coarse
 from scumble.query.compile import Published
 from scumble.query.estimates import Estimates
@@ -134,19 +135,24 @@ class Release(Shown):
         tables: Mapping[str, Any] | None = None,
         simultaneous: bool = False,
         cut: bool = False,
+        model: Sequence[str] | None = None,
         timeout: Any = None,
     ) -> Estimates:
         """The answer to a SELECT over the table `release`, each aggregate with its standard error and interval.
 
         level    how often an interval holds the truth
-        method   "unbiased", or "likelihood": the non-negative estimate that explains the published rows best
+        method   "unbiased"; "likelihood": the non-negative estimate that explains the published rows best; "small_area": public groups borrow strength from
+                 each other, and intervals hold on average over them; "fab": intervals that hold for each line, and are shorter on average
         tables   code lists that the release may be joined with: name -> a data frame, or the path of a file
         simultaneous  whether the intervals of all lines are to hold together; so they do anyway where lines are chosen by their estimates
         cut      whether estimates too are cut to what public group sizes, numbers and domains allow, as intervals always are
+        model    of small_area and fab: the public columns of GROUP BY that tell what groups have in common; all of them where it is not given
         timeout  the seconds that it may take; what the release was opened with where it is not given, and 600 where that was not
         """
-        way = partial(ask, simultaneous=simultaneous, cut=cut)
-        return self._run(sql, timeout, partial(self._answer, way, sql, level, method, code_lists(tables or {})))
+        borrowing = borrowing_of(method, model)
+        plain = method if borrowing is None else "unbiased"
+        way = partial(ask, simultaneous=simultaneous, cut=cut, borrowing=borrowing)
+        return self._run(sql, timeout, partial(self._answer, way, sql, level, plain, code_lists(tables or {})))
 
     def test(
         self,
