@@ -86,10 +86,23 @@ def _sqlite(table: pa.Table, folder: Path) -> Any:
     return f"sqlite:///{folder / 't.db'}?table=t"
 
 
+def _arrow(table: pa.Table, folder: Path) -> Any:
+    with pa.OSFile(str(folder / "t.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    return folder / "t.arrow"
+
+
+def _lazy(table: pa.Table, folder: Path) -> Any:
+    polars = pytest.importorskip("polars")
+    return polars.from_arrow(table).lazy()
+
+
 HOMES: dict[str, Callable[[pa.Table, Path], Any]] = {
     "ParquetSource": _parquet,
     "CsvSource": _csv,
     "FrameSource": lambda table, folder: table,
+    "LazyFrameSource": _lazy,
+    "ArrowFileSource": _arrow,
     "JsonLinesSource": _json_lines,
     "ExcelSource": _excel,
     "StatisticsFileSource": _stata,

@@ -85,7 +85,7 @@ def test_what_no_source_opens_is_refused_with_what_would_do(tmp_path: Path) -> N
     (tmp_path / "empty").mkdir()
     with pytest.raises(TableError, match=r"none of .csv, .tsv, .parquet"):
         read(tmp_path / "people.xyz")
-    with pytest.raises(TableError, match=r"the folder 'empty' holds no \.parquet file"):
+    with pytest.raises(TableError, match=r"the folder 'empty' holds no \.parquet and no \.csv file"):
         read(tmp_path / "empty")
     with pytest.raises(TableError, match="a table is a path or a data frame"):
         read(3)

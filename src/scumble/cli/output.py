@@ -20,9 +20,7 @@ from scumble.core.failure import flush, leave, say, sentence
 if TYPE_CHECKING:
     from scumble.spec.spec import Spec
 
-TABLES = (
-    ".csv, .parquet, a folder of .parquet, .jsonl, .xlsx, .dta, .sav, or the URL of a table in PostgreSQL or SQLite"
-)
+TABLES = ".csv, .parquet, a folder of either, .arrow, .jsonl, .xlsx, .dta, .sav, or the URL of a table in PostgreSQL or SQLite"
 """What a table may be, for the help of commands."""
 
 

@@ -266,7 +266,9 @@ def _spec_beside(table: str) -> dict[str, Any]:
 
 
 def _beside(table: str) -> Path:
-    path = Path(table)
+    from scumble.sources.address import behind
+
+    path, _ = behind(table)
     return path.with_name(path.name.split(".")[0] + ".toml")
 
 

@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -117,6 +118,21 @@ def private_folder(process: int) -> Path:
     lock = take(folder, str(folder))
     Finalize(None, let_go, (folder, lock, lambda aside: None), exitpriority=0)
     return folder
+
+
+class PrivateFile:
+    """A file in the folder of this process, which is removed with the last reference to it."""
+
+    def __init__(self, ending: str) -> None:
+        handle, name = tempfile.mkstemp(suffix=ending, dir=private_folder(os.getpid()))
+        os.close(handle)
+        self.path = Path(name)
+        weakref.finalize(self, _removed, self.path, os.getpid())
+
+
+def _removed(path: Path, process: int) -> None:
+    if os.getpid() == process:  # the child of a fork has a copy of the reference, and no file
+        path.unlink(missing_ok=True)
 
 
 def _sweep(folder: Path) -> None:

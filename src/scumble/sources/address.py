@@ -69,6 +69,24 @@ def seen_from(folder: Path, table: str) -> str:
     return table if is_url(table) else os.path.relpath(table, folder)
 
 
+def behind(thing: Any) -> tuple[Path, str]:
+    """A path and what is said behind it; a file whose own name has a question mark is taken by its name.
+
+    >>> behind("book.xlsx?sheet=Patients")
+    (PosixPath('book.xlsx'), 'sheet=Patients')
+    """
+    where, _, asked = str(thing).rpartition("?")
+    return (Path(thing), "") if not where or os.path.exists(thing) else (Path(where), asked)
+
+
+def option_of(asked: str, known: str, name: str) -> str | None:
+    """The one option that may be said behind a path; any other is refused."""
+    given = parse_qsl(asked, keep_blank_values=True)
+    if asked and [key for key, value in given if value] != [known]:
+        raise TableError(f"{name} takes ?{known}=... behind it, not {asked!r}")
+    return given[0][1] if given else None
+
+
 def address(url: str) -> Address:
     """The address that a URL is, which must name a table or a query.
 

@@ -39,7 +39,7 @@ class CombinedSource:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of Parquet files that is the table, where it is one."""
+        """The folder that is the table, where it is one."""
         return getattr(self._inner, "folder", None)
 
     def _field(self, name: str) -> pa.Field:

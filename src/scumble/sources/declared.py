@@ -68,6 +68,11 @@ class DeclaredTypes:
         """The files of the table."""
         return self._table.files
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder that is the table, where it is one."""
+        return getattr(self._table, "folder", None)
+
     def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:
         """The named columns."""
         kinds = pa.schema([self.schema.field(name) for name in columns])

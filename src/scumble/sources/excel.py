@@ -9,13 +9,13 @@ from collections.abc import Generator, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 import pyarrow as pa
 
 from scumble.core.errors import TableError, did_you_mean
 from scumble.core.extras import need
 from scumble.sources import source
+from scumble.sources.address import behind, option_of
 from scumble.sources.problems import demand_names
 
 ENDINGS = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
@@ -42,14 +42,13 @@ class ExcelSource:
         """Whether it is the path of a workbook that there is."""
         if not isinstance(thing, str | os.PathLike):
             return False
-        path = Path(str(thing).partition("?")[0])
+        path, _ = behind(thing)
         return path.suffix.lower() in ENDINGS and path.is_file()
 
     def __init__(self, thing: Any, *, text: Sequence[str] = ()) -> None:
-        where, _, asked = str(thing).partition("?")
-        path = Path(where)
+        path, asked = behind(thing)
         self.name, self.files = path.name, [path]
-        rows = _rows(path, _sheet(asked, path))
+        rows = _rows(path, option_of(asked, "sheet", path.name))
         names = _names(rows, self.name)
         for name in text:
             if name not in names:
@@ -64,13 +63,6 @@ class ExcelSource:
     def batches(self, columns: Sequence[str]) -> Generator[pa.RecordBatch]:
         """The named columns."""
         yield from self._table.select(list(columns)).to_batches(source.BATCH)
-
-
-def _sheet(asked: str, path: Path) -> str | None:
-    given = parse_qs(asked)
-    if set(given) - {"sheet"}:
-        raise TableError(f"{path.name} takes ?sheet=NAME behind it, not {asked!r}")
-    return given["sheet"][0] if given else None
 
 
 def _rows(path: Path, sheet: str | None) -> list[list[Any]]:

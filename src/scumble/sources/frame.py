@@ -44,7 +44,4 @@ class FrameSource:
             )
         self._spent = not self.stable
         with pa.RecordBatchReader.from_stream(self._frame) if self.stable else self._frame as reader:
-            for batch in reader:
-                chosen = batch.select(list(columns))
-                for start in range(0, batch.num_rows, source.BATCH):
-                    yield chosen.slice(start, source.BATCH)
+            yield from source.cut(reader, columns)

@@ -45,10 +45,7 @@ class JsonLinesSource:
         """The named columns; a name that the first block does not have is refused."""
         options = pj.ParseOptions(explicit_schema=self.schema, unexpected_field_behavior="error")
         with one_line(self._path), self._reader(options) as reader:
-            for batch in reader:
-                chosen = batch.select(list(columns))
-                for start in range(0, chosen.num_rows, source.BATCH):
-                    yield chosen.slice(start, source.BATCH)
+            yield from source.cut(reader, columns)
 
     def _reader(self, options: pj.ParseOptions) -> Any:
         stream = pa.input_stream(str(self._path), compression="detect")

@@ -12,7 +12,10 @@ import pyarrow.parquet as pq
 
 from scumble.core.errors import TableError
 from scumble.sources import source
+from scumble.sources.folder import files_in
 from scumble.sources.problems import one_line, without_index
+
+ENDINGS = (".parquet",)
 
 
 class ParquetSource:
@@ -32,9 +35,9 @@ class ParquetSource:
         path = Path(thing)
         self.name = path.name
         self.folder = path if path.is_dir() else None
-        self.files = files = _files_in(path) if path.is_dir() else [path]
+        self.files = files = files_in(path, ENDINGS) if path.is_dir() else [path]
         if not files:
-            raise TableError(f"the folder {path.name!r} holds no .parquet file")
+            raise TableError(f"the folder {path.name!r} holds no .parquet and no .csv file")
         schemas = [self._metadata(file) for file in files]
         whole = schemas[0].schema.to_arrow_schema().remove_metadata()
         for file, other in zip(files, schemas, strict=True):
@@ -89,14 +92,3 @@ class ParquetSource:
     def _metadata(path: Path) -> pq.FileMetaData:
         with one_line(path):
             return pq.read_metadata(path)
-
-
-def _files_in(folder: Path) -> list[Path]:
-    """The Parquet files of a folder, hidden ones left aside as every reader does; a column that is in the names of folders would be lost."""
-    within = [(path, path.relative_to(folder).parts) for path in sorted(folder.rglob("*.parquet"))]
-    shown = [(path, parts) for path, parts in within if not any(part.startswith((".", "_")) for part in parts)]
-    if hive := next((part for _, parts in shown for part in parts[:-1] if "=" in part), None):
-        raise TableError(
-            f"the folder {folder.name!r} has a column in the names of its folders ({hive}), which no file has; write it into the files, or give one folder"
-        )
-    return [path for path, _ in shown]

@@ -58,8 +58,9 @@ def first_line(error: Exception) -> str:
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
     if fields:
         return f"line {place} has {fields[2]} fields, and the first line names {fields[1]}; mend the line"
-    remedy = "save the file as UTF-8" if "unicode" in said else "mend the line"
-    return f"line {place}: {said.rstrip('.')}; {remedy}"
+    if "unicode" in said:
+        return f"line {place} has bytes that its encoding does not have; say which it has (?encoding=cp1252 behind the name), or save it as UTF-8"
+    return f"line {place}: {said.rstrip('.')}; mend the line"
 
 
 def demand_names(names: Sequence[str], source: str) -> None:

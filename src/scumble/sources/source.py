@@ -4,7 +4,7 @@ Nothing here holds more than a batch. Text columns arrive as dictionaries where 
 """
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -18,9 +18,11 @@ BATCH = 1 << 17
 """Rows of a batch."""
 
 REGISTRY = [
-    "scumble.sources.parquet:ParquetSource",
     "scumble.sources.csv:CsvSource",
+    "scumble.sources.parquet:ParquetSource",
     "scumble.sources.frame:FrameSource",
+    "scumble.sources.lazy_frame:LazyFrameSource",
+    "scumble.sources.arrow_file:ArrowFileSource",
     "scumble.sources.json_lines:JsonLinesSource",
     "scumble.sources.excel:ExcelSource",
     "scumble.sources.stata_spss:StatisticsFileSource",
@@ -92,13 +94,21 @@ def read(thing: Any, *, text: Sequence[str] = ()) -> Source:
     if not path.exists():
         raise TableError(f"there is no table at {str(path)!r}")
     raise TableError(
-        f"{path.name!r} is none of .csv, .tsv, .parquet, .jsonl, .xlsx, .dta, .sav; convert it, or pass a data frame"
+        f"{path.name!r} is none of .csv, .tsv, .parquet, .arrow, .jsonl, .xlsx, .dta, .sav; convert it, or pass a data frame"
     )
 
 
 def opens(thing: Any) -> bool:
     """Whether there is a source for it, by its name or its type."""
     return any(kind.opens(thing) for kind in _kinds())
+
+
+def cut(batches: Iterable[pa.RecordBatch], columns: Sequence[str]) -> Generator[pa.RecordBatch]:
+    """Some columns of batches, none longer than ours are."""
+    for batch in batches:
+        chosen = batch.select(list(columns))
+        for start in range(0, chosen.num_rows, BATCH):
+            yield chosen.slice(start, BATCH)
 
 
 def _kinds() -> Iterator[SourceType]:

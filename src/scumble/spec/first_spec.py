@@ -8,7 +8,7 @@ from pathlib import Path
 from scumble.core.atomic import whole_file
 from scumble.core.errors import TableError
 from scumble.core.progress import Progress
-from scumble.sources.address import address, is_url
+from scumble.sources.address import address, behind, is_url
 from scumble.sources.source import read
 from scumble.spec.suggest import Suggestion, suggestions, written
 
@@ -60,7 +60,7 @@ def _beside(table: str | Path) -> Path:
     """The file of a table's name in its folder, as short as the table was named; here for a table in a database."""
     if is_url(table):
         return Path(f"{(address(str(table)).table or 'query').rpartition('.')[2]}.toml")
-    table = Path(table)
+    table, _ = behind(table)
     whole = table.resolve()
     path = whole.parent / (whole.name.split(".")[0] + ".toml")
     return path if table.is_absolute() else Path(os.path.relpath(path))

@@ -41,6 +41,13 @@ class CsvFile:
             self._relation().aggregate("COUNT(*)").fetchall()
             raise
 
+    def alike(self, path: Path, separator: str) -> "CsvFile":
+        """Another file with the same names, read by the types of this one."""
+        other = CsvFile.__new__(CsvFile)
+        other._path, other._words, other._options = path, self._words, self._options
+        other._shape = self._shape | {"sep": separator}
+        return other
+
     def schema(self) -> pa.Schema:
         """The columns and their types."""
         return self._relation().limit(0).to_arrow_table().schema.remove_metadata()
