@@ -188,9 +188,13 @@ def test_a_broken_file_of_batches_is_one_line(tmp_path: Path, content: bytes) ->
 
 
 def test_a_lazy_frame_runs_once_and_is_read_twice() -> None:
-    runs = []
-    lazy = pl.from_arrow(PEOPLE.select(["town"])).lazy().map_batches(lambda frame: runs.append(1) or frame)
-    source = read(lazy)
+    runs: list[int] = []
+
+    def counted(frame: Any) -> Any:
+        runs.append(1)
+        return frame
+
+    source = read(pl.from_arrow(PEOPLE.select(["town"])).lazy().map_batches(counted))
     assert source.stable
     assert source.files == []
     assert whole(source) == whole(source) == PEOPLE.select(["town"]).to_pylist()
