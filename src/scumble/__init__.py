@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from scumble.api import init, ledger, open, plan, publish
+    from scumble.api import init, ledger, open, plan, publish, verify
     from scumble.auditing import audit
     from scumble.collect.answers import perturb
     from scumble.collect.client import Client
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scumble.query.estimates import Estimates
     from scumble.release.explore import explore
     from scumble.release.release import Release
-    from scumble.release.signing import sign, verify
+    from scumble.release.signing import sign
     from scumble.reporting import report
 
 _HOMES = {
@@ -44,7 +44,7 @@ _HOMES = {
     "publish": "scumble.api",
     "report": "scumble.reporting",
     "sign": "scumble.release.signing",
-    "verify": "scumble.release.signing",
+    "verify": "scumble.api",
 }
 _ROOMS = {
     room: f"scumble.{room}"

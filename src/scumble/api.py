@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scumble.publishing.entries import Book
     from scumble.publishing.preview import Show
     from scumble.publishing.row_pipeline import CoinSource
+    from scumble.release.check import Check
 
 
 def publish(
@@ -264,6 +265,29 @@ def open(
     from scumble.release.combine import join, stack
 
     return stack(parts) if on is None else join(parts, on)
+
+
+def verify(
+    release: Release | str | Path,
+    *,
+    by: str | Path | None = None,
+    version_1: bool = False,
+    key: str | Path | bytes | None = None,
+) -> "list[Check]":
+    """Everything that can be checked without the raw table, of an opened release or a folder.
+
+    by          the file of a public key: whether its owner signed exactly this release
+    version_1   you know that the release is of the first version of the format, which says less; else such a one fails
+    key         the publisher's key of keyed coins, or its file: whether attributes, values and retentions are those of the coins
+    """
+    from scumble.release.signing import verify as verified
+
+    checks = verified(release, by=by, version_1=version_1)
+    if key is None or not checks[0].passed:
+        return checks
+    from scumble.publishing.commitments import key_checks
+
+    return [*checks, *key_checks(release if isinstance(release, Release) else open_release(release), key)]
 
 
 def _coin_source(key: Any, id: str | None, occurrence: str | None, seed: int | None, table: Source) -> "CoinSource":

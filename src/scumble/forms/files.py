@@ -28,6 +28,22 @@ def accounted(path: Path) -> int:
         return sum(int(column.total_compressed_size) for column in columns) + int(file.serialized_size) + FRAME
 
 
+def created_by(path: Path) -> str:
+    """What a file says that it was written by."""
+    with readable(path.name):
+        return pq.read_metadata(path).created_by or ""
+
+
+def dictionaries(path: Path, column: str) -> Iterator[list[str | None]]:
+    """The words of a text column as each row group of a file lists them; none of a row group that lists none."""
+    with readable(path.name), pq.ParquetFile(path, read_dictionary=[column]) as file:
+        place = file.schema_arrow.names.index(column)
+        for number in range(file.num_row_groups):
+            if file.metadata.row_group(number).column(place).has_dictionary_page:
+                first = next(file.iter_batches(1, row_groups=[number], columns=[column]))
+                yield first.column(0).dictionary.to_pylist()
+
+
 def schema_of(path: Path, name: str) -> pa.Schema:
     """The columns of a file, which is called by a name."""
     with readable(name):

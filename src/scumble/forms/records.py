@@ -27,6 +27,8 @@ class FormRecord(Model):
     kind: str
     ROLES: ClassVar[Roles] = {}
     """How many columns of each role it has, at least and at most; it has no others."""
+    WORDS_IN_ORDER: ClassVar[bool] = False
+    """Whether files list the words of a perturbed column in the order of its domain."""
 
     @property
     def tables(self) -> list["TableRecord"]:

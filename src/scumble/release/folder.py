@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import scumble
-from scumble.forms.files import accounted, rows_in
+from scumble.forms.files import accounted, created_by, rows_in
 from scumble.release.check import Check, caution
 from scumble.release.explore_facts import explore_page
 from scumble.release.manifest import NAME, Manifest, read_manifest
@@ -35,6 +35,7 @@ def folder_checks(folder: Path, manifest: Manifest) -> list[Check]:
         _sizes(folder, manifest),
         *_written_out(folder, manifest),
         _accounted(folder, manifest),
+        *_writer(folder, manifest),
         *_tables(folder, manifest),
         _readme(folder, manifest),
         *_page(folder, manifest),
@@ -105,6 +106,18 @@ def _accounted(folder: Path, manifest: Manifest) -> Check:
             )
             return Check("bytes", False, f"{detail}; get the release again from its publisher")
     return Check("bytes", True, "each byte of the data is of a column or of the footer")
+
+
+def _writer(folder: Path, manifest: Manifest) -> list[Check]:
+    """Each file says which library wrote it; the manifest says the same, because by it an audit writes the rows again."""
+    if manifest.writer is None:
+        return []
+    for path in manifest.data:
+        noted = created_by(folder / path).replace(" version ", " ")
+        if not manifest.writer.endswith(f", {noted}"):
+            detail = f"{path} says that {noted or 'nobody'} wrote it, and the manifest says {manifest.writer}"
+            return [Check("writer", False, f"{detail}; get the release again from its publisher")]
+    return [Check("writer", True, f"{manifest.writer}, as the files say")]
 
 
 def _tables(folder: Path, manifest: Manifest) -> list[Check]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -10,6 +11,7 @@ from scumble.core.errors import ScumbleError
 from scumble.core.parameters import number
 from scumble.engines.engine import TABLE
 from scumble.engines.expressions import column, select
+from scumble.forms.files import arrays_of, schema_of
 from scumble.forms.form import PART
 from scumble.release.check import Check, said
 from scumble.release.records import ColumnRecord, MergedRecord
@@ -18,15 +20,39 @@ from scumble.spec.coarsening import coarsen
 from scumble.spec.spec import Coarsen
 from scumble.spec.steps import labels
 
+FEWEST = 3
+"""Different numbers of which a common step is told, at least."""
+
 CLOSE = 1e-6
 """How far a number may lie from a whole number of steps, in steps: widths such as 0.1 are rounded."""
 
 
 def recoded_checks(release: Release) -> list[Check]:
-    """A check of record column that was recoded, by the manifest's word."""
-    return [
-        _check(release, record) for record in release.manifest.columns if record.coarsened or record.merged is not None
-    ]
+    """A check of each column that was recoded, by the manifest's word, and a line for those that were not."""
+    open_columns = [c for c in release.manifest.columns if c.role in ("public", "counted")]
+    recoded = [c for c in open_columns if c.coarsened or c.merged is not None]
+    plain = [c.name for c in open_columns if c not in recoded]
+    return [*(_check(release, record) for record in recoded), *([_as_they_are(release, plain)] if plain else [])]
+
+
+def _as_they_are(release: Release, names: list[str]) -> Check:
+    """That nobody made a column coarser leaves no trace; steps that its numbers have all the same are told."""
+    steps = [f"all of {name} are multiples of {step:,}" for name in names if (step := _step(release, name)) > 1]
+    shown = f" ({'; '.join(steps)})" if steps else ""
+    return said(
+        "public values",
+        f"{', '.join(names)} {'are' if len(names) > 1 else 'is'} as in the table, not made coarser{shown}",
+    )
+
+
+def _step(release: Release, name: str) -> int:
+    """The largest number that divides all whole numbers of a column, as far as its first rows show; 1 of anything else, and of few different ones."""
+    path = next((p for p in release.manifest.data if name in schema_of(release.file(p), p).names), None)
+    rows = next(arrays_of(release.file(path), name), None) if path is not None else None
+    if rows is None or not pa.types.is_integer(rows.type):
+        return 1
+    different = pc.unique(rows.drop_null())
+    return int(np.gcd.reduce(different.to_numpy().astype(np.int64))) if len(different) >= FEWEST else 1
 
 
 def _check(release: Release, record: ColumnRecord) -> Check:
@@ -37,7 +63,7 @@ def _check(release: Release, record: ColumnRecord) -> Check:
         problem = problem or (_merged(values, record.merged) if record.merged is not None else "")
     except (ScumbleError, pa.ArrowException, ValueError, TypeError):
         problem = "the rule does not fit the values of the column"
-    detail = "how it was made coarser; the published values do not contradict it"
+    detail = "how it was made coarser; the published values do not contradict it, nor would they a finer rule"
     return Check(what, False, f"{problem}; the manifest was changed") if problem else said(what, detail)
 
 

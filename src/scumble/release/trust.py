@@ -59,13 +59,24 @@ def coins_word(manifest: Manifest) -> list[Check]:
     sentence = (
         f"they were drawn from: {manifest.randomness.source}; a seed that is kept quiet leaves no trace in a release"
     )
-    return [said("coins", sentence), *([said("keyed coins", KEYED)] if manifest.randomness.keyed else [])]
+    return [said("coins", sentence), *([said("keyed coins", _keyed(manifest))] if manifest.randomness.keyed else [])]
 
 
 KEYED = (
     "the coins are a function of a key, so that a person who is published again with the same value and retentions gets the same ones; without the key "
     "nobody can tell them from fresh coins"
 )
+ATTRIBUTES = "nor that they belong to {names}{stages}; who has the key checks that: verify --key"
+STAGES = ", nor how a retention is divided between the memoised response and the fresh one"
+
+
+def _keyed(manifest: Manifest) -> str:
+    streams = manifest.randomness.streams or []
+    if not streams:
+        return KEYED
+    names = ", ".join(f"{stream.attribute!r} ({stream.column})" for stream in streams)
+    staged = any(getattr(record, "stages", None) is not None for c in manifest.columns for record in c.records)
+    return f"{KEYED}, {ATTRIBUTES.format(names=names, stages=STAGES if staged else '')}"
 
 
 def _chosen(guarantee: Guarantee) -> str:

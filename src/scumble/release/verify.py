@@ -30,6 +30,7 @@ from scumble.release import soundness
 from scumble.release.beliefs import belief_checks
 from scumble.release.check import Check as Check
 from scumble.release.folder import folder_checks
+from scumble.release.labels import label_checks
 from scumble.release.recoded import recoded_checks
 from scumble.release.release import Release, open_release
 from scumble.release.rounding import rounding_checks
@@ -283,6 +284,7 @@ CHECKS: tuple[Callable[[Release], list[Check]], ...] = (
     weight_checks,
     _promises,
     _said,
+    label_checks,
     recoded_checks,
     _rounded,
     belief_checks,

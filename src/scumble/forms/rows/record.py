@@ -30,6 +30,7 @@ class RowsRecord(FormRecord):
         "weight": (0, 1),
         "copies": (0, 1),
     }
+    WORDS_IN_ORDER: ClassVar[bool] = True
     sampling: SamplingRecord | None = None
     joint: list[str] | None = None
     """Columns that are kept together or replaced together; their channels are those of each by itself."""

@@ -31,5 +31,5 @@ def l_guarantee(columns: list[str], diversity: int, share: float) -> Guarantee:
         kind="l_diversity",
         columns=columns,
         parameters={"l": float(diversity), "largest_share": share},
-        conditions=clauses("knows_bucket", "alike_in_bucket"),
+        conditions=clauses("one_row", "knows_bucket", "alike_in_bucket"),
     )

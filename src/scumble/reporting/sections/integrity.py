@@ -20,6 +20,7 @@ def integrity(subject: Subject) -> Section:
         {
             "checks": subject.checks,
             "passed": sum(check.passed for check in subject.checks),
+            "said": sum(check.standing == "word" for check in subject.checks),
             "files": files,
             "more_files": len(listed) - len(files),
             "digests": [manifest.digest for manifest in manifests],
