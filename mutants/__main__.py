@@ -27,10 +27,15 @@ def main(words: list[str]) -> int:
         for done, (mutant, made) in enumerate(zip(mutants, pool.map(_outcome, mutants), strict=True), 1):
             expected = made.caught != bool(mutant.survives)
             wrong += not expected
-            print(f"| {mutant.name} | {mutant.subject} | {made.by or 'nothing'}{'' if expected else ' UNEXPECTED'} |", flush=True)
+            print(
+                f"| {mutant.name} | {mutant.subject} | {made.by or 'nothing'}{'' if expected else ' UNEXPECTED'} |",
+                flush=True,
+            )
             print(f"{done} of {len(mutants)}, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     caught = sum(not mutant.survives for mutant in mutants)
-    print(f"\n{len(mutants)} mutants: {caught} to be caught, {len(mutants) - caught} survivors; {wrong} otherwise than expected")
+    print(
+        f"\n{len(mutants)} mutants: {caught} to be caught, {len(mutants) - caught} survivors; {wrong} otherwise than expected"
+    )
     return wrong
 
 

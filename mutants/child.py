@@ -24,9 +24,12 @@ class EditedLoader(SourceFileLoader):
     mutant: Mutant
 
     def get_code(self, fullname: str) -> CodeType:
+        """The edited text, compiled."""
         text = Path(self.path).read_text(encoding="utf-8")
         if text.count(self.mutant.old) != 1:
-            sys.exit(f"{self.mutant.name}: its text stands {text.count(self.mutant.old)} times in {fullname}, and not once")
+            sys.exit(
+                f"{self.mutant.name}: its text stands {text.count(self.mutant.old)} times in {fullname}, and not once"
+            )
         return compile(text.replace(self.mutant.old, self.mutant.new), self.path, "exec", dont_inherit=True)
 
 
@@ -39,6 +42,7 @@ class EditingFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """The module, with a loader that edits it; nothing for any other."""
         if fullname != f"scumble.{self._mutant.module}":
             return None
         spec = PathFinder.find_spec(fullname, path, target)

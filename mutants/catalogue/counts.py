@@ -2,7 +2,11 @@
 
 from mutants.mutant import Mutant
 
-MATRIX, NOISY, TUPLES = "mechanisms.noisy_count_matrix", "mechanisms.noisy_counts.publish", "mechanisms.columnized.publish"
+MATRIX, NOISY, TUPLES = (
+    "mechanisms.noisy_count_matrix",
+    "mechanisms.noisy_counts.publish",
+    "mechanisms.columnized.publish",
+)
 SCHEMA, HISTOGRAM = "mechanisms.columnized.schema", "mechanisms.columnized.histogram"
 NOISE = "noise = _geometric(stream, self.rate, len(true)) - _geometric(stream, self.rate, len(true))"
 

@@ -2,7 +2,12 @@
 
 from mutants.mutant import Mutant
 
-ENCODE, WRITE, SHUFFLE, PIPELINE = "publishing.encode", "publishing.write", "publishing.shuffle", "publishing.row_pipeline"
+ENCODE, WRITE, SHUFFLE, PIPELINE = (
+    "publishing.encode",
+    "publishing.write",
+    "publishing.shuffle",
+    "publishing.row_pipeline",
+)
 
 MUTANTS = [
     Mutant("numbers rounded down to their grid", "core.domain", "np.rint((x - low) / width)", "np.floor((x - low) / width)", "numbers"),

@@ -4,7 +4,9 @@ from mutants.mutant import Mutant
 
 PERTURB, OWN, KEYED, PERSONS = "publishing.perturb", "publishing.perturb_own", "publishing.keyed", "publishing.persons"
 FLIP = 'coins.flip(column, self._entropy.stream("coins", name, index))'
-ONE_RELEASE = "one release has the law that it says; it shows in a second one of the same people, in which values changed"
+ONE_RELEASE = (
+    "one release has the law that it says; it shows in a second one of the same people, in which values changed"
+)
 
 MUTANTS = [
     Mutant("the keystream begins anew in each batch", PERTURB, FLIP, 'coins.flip(column, self._entropy.stream("coins", name))', "batches"),
