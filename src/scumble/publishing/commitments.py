@@ -32,8 +32,9 @@ def _of_manifest(manifest: Manifest, key: bytes) -> list[Check]:
 
 
 def _compared(manifest: Manifest, stream: StreamRecord, key: bytes) -> Check:
-    record, domain = manifest.column(stream.column), manifest.domains[stream.column]
-    coins = memoised(record.records[0].coins(domain.size)) if record is not None else None
+    domain = manifest.domains[stream.column]
+    (record,) = (column for column in manifest.columns if column.name == stream.column)
+    coins = memoised(record.records[0].coins(domain.size))
     made = [KeyedCoins(key, stream.attribute, domain, coins, several).commitment for several in (False, True)]
     what = f"key of {stream.column}"
     if stream.commitment not in made:
