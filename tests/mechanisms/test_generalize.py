@@ -49,6 +49,49 @@ def test_what_is_connected_merges():
     assert merge(counts[1:]).tolist() == [0, 1, 2]
 
 
+def test_pairs_that_differ_least_merge_first_and_a_rare_value_is_no_bridge():
+    """The rare 0 joins what it is most like; 1 and 2, which differ plainly, stay apart."""
+    counts = [[2, 2], [400, 600], [600, 400], [10, 900], [0, 0]]
+    assert merge(counts, merging="agglomerative").tolist() in ([0, 0, 1, 2, 3], [0, 1, 0, 2, 3])
+    assert merge(counts[1:], merging="agglomerative").tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_agglomerative_groups_are_all_told_apart(ordered):
+    """And are unions of what the test would leave together pair by pair: against merging by hand, with no shortcut."""
+    draw = np.random.default_rng(5)
+    for _ in range(20):
+        counts = np.stack([draw.multinomial(draw.integers(3, 200), draw.dirichlet([5, 3, 2])) for _ in range(9)])
+        labels = merge(counts, ordered=ordered, merging="agglomerative")
+        groups = [np.flatnonzero(labels == label).tolist() for label in range(labels.max() + 1)]
+        sums = np.stack([counts[group].sum(axis=0) for group in groups])
+        pairs = [(i, j) for i in range(len(sums)) for j in range(i) if not ordered or i - j == 1]
+        assert all(chance(sums[i], sums[j]) < 0.05 for i, j in pairs)
+        assert sorted(map(sorted, groups)) == sorted(map(sorted, by_hand(counts, ordered)))
+
+
+def chance(one, other):
+    statistic, bins = homogeneity(one, [other])
+    return stats.chi2.sf(statistic[0], bins[0] - 1) if bins[0] > 1 else 1.0
+
+
+def by_hand(counts, ordered):
+    groups = [[i] for i in range(len(counts))]
+    while len(groups) > 1:
+        pairs = [(i, j) for i in range(len(groups)) for j in range(i) if not ordered or i - j == 1]
+        alike = [chance(counts[groups[i]].sum(axis=0), counts[groups[j]].sum(axis=0)) for i, j in pairs]
+        if max(alike) < 0.05:
+            break
+        i, j = pairs[int(np.argmax(alike))]
+        groups[j] += groups.pop(i)
+    return groups
+
+
+def test_rows_without_records_join_the_one_before_among_ordered_ones():
+    counts = [[0, 0], [50, 50], [0, 0], [5, 95], [0, 0]]
+    assert merge(counts, ordered=True, merging="agglomerative").tolist() == [0, 0, 0, 1, 1]
+
+
 def test_ordered_values_merge_with_neighbours_only():
     counts = [[50, 50], [48, 52], [5, 95], [50, 50], [0, 0], [52, 48]]
     assert merge(counts).tolist() == [0, 0, 1, 0, 2, 0]
@@ -97,6 +140,8 @@ def test_a_rare_value_is_a_bridge_in_adult():
     with_bridge, without = merge(table.to_numpy()), merge(table.drop("Armed-Forces").to_numpy())
     assert np.bincount(with_bridge).max() == 11
     assert without.max() > with_bridge.max()
+    apart = merge(table.to_numpy(), merging="agglomerative")
+    assert (apart.max() + 1, np.bincount(apart).max()) == (10, 3)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +152,7 @@ def test_a_rare_value_is_a_bridge_in_adult():
         ([1, 2], {}, "a table of values"),
         ([[1, 2]], {"significance": 0}, r"significance must lie in \(0, 1\)"),
         ([[1, 2]], {"freedom": 0}, "freedom must be at least 1"),
+        ([[1, 2]], {"merging": "by hand"}, "connected, agglomerative"),
     ],
 )
 def test_errors_name_the_rule(counts, options, words):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from forged import restated
-from naming import publish_openly
+from naming import plan_openly, publish_openly
 
 import scumble
 from scumble.core.entropy import Entropy
@@ -274,6 +274,28 @@ def test_merged_values_are_named_inside_of_aggregates_and_groups_too(value: str)
     assert any("'red' was published together with others" in note for note in answer.notes)
     grouped = release.query(f"SELECT {value} AS c, COUNT(*) AS n FROM release GROUP BY {value}")
     assert [row["c"] for row in grouped] == [1]
+
+
+def test_a_rare_public_value_is_a_bridge_unless_pairs_merge() -> None:
+    """12 grey ones are told apart from nobody; red and blue, which differ plainly, are one value with them or two without."""
+    colour = ["red"] * 600 + ["blue"] * 600 + ["grey"] * 12
+    ill = ["flu"] * 360 + ["cold"] * 240 + ["flu"] * 240 + ["cold"] * 360 + ["flu", "cold"] * 6
+    table = pa.table({"colour": colour, "disease": ill})
+    how = {"sensitive": "disease", "domains": {"disease": ["cold", "flu", "none"]}, "retain": 0.5, "seed": 1}
+    colours = {
+        merging: publish_openly(table, mechanism="sps", settings={"generalize": True, "merging": merging}, **how)
+        .table()["colour"]
+        .unique()
+        .to_pylist()
+        for merging in ("connected", "agglomerative")
+    }
+    assert len(colours["connected"]) == 1
+    assert len(colours["agglomerative"]) == 2
+
+
+def test_what_sampling_costs_is_said_first() -> None:
+    made = plan_openly(colours(), mechanism="sps", sensitive="disease", domains={"disease": DISEASES}, retain=0.5).plan
+    assert f"at most {made.sampling.least} records" in made.warnings[0]
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ class Coefficients(Tested):
         lines = self.to_list()[:most]
         rows = [[line[TERM], *_texts(line)] for line in lines]
         headings = [TERM, COEFFICIENT, "± se", Z, P, f"{100 * self.level:g}% interval"]
-        return Grid(headings, rows, [0], {5: [_whisker(line) for line in lines]})
+        return Grid(headings, rows, [0], {5: _whiskers(lines)})
 
     def card(self, most: int = 60) -> Card:
         """What was fitted, the table, and what to know of it."""
@@ -68,8 +68,10 @@ def _texts(line: dict[str, Any]) -> list[str]:
     return [coef, se, f"{line[Z]:.2f}", chance(line[P]), f"[{low}, {high}]"]
 
 
-def _whisker(line: dict[str, Any]) -> Whisker:
-    """The interval in standard errors, with 0 on the scale: terms have scales of their own."""
-    error = line["coef_se"] or math.inf
-    value, low, high = (line[name] / error for name in ("coef", "coef_low", "coef_high"))
-    return Whisker(value, low, high, min(0.0, low), max(0.0, high), 0.0)
+def _whiskers(lines: list[dict[str, Any]]) -> list[Whisker]:
+    """The intervals in standard errors, on one scale that has 0 on it: coefficients have units of their own, z has none."""
+    ends = [
+        [line[name] / (line["coef_se"] or math.inf) for name in ("coef", "coef_low", "coef_high")] for line in lines
+    ]
+    start, end = min(0.0, *(low for _, low, _ in ends)), max(0.0, *(high for *_, high in ends))
+    return [Whisker(value, low, high, start, end, 0.0) for value, low, high in ends]

@@ -19,6 +19,8 @@ from scumble.release.records import MergedRecord
 
 MOST_VALUES = 5000
 """Of a column that is merged: every pair of texts is compared."""
+MOST_AGGLOMERATED = 1000
+"""Of one that is merged pair by pair."""
 
 
 def merge_columns(groups: PersonalGroups, settings: Settings) -> tuple[PersonalGroups, dict[str, list[MergedRecord]]]:
@@ -29,7 +31,7 @@ def merge_columns(groups: PersonalGroups, settings: Settings) -> tuple[PersonalG
             raise SchemaError(
                 f"column {name!r} is to be generalised, but is not public{did_you_mean(name, groups.keys.column_names)}"
             )
-    merged = {name: _merge(groups, name, number(settings.significance, "significance")) for name in names}
+    merged = {name: _merge(groups, name, settings) for name in names}
     keys = groups.keys
     for name, (column, _) in merged.items():
         keys = keys.set_column(keys.column_names.index(name), name, column)
@@ -41,19 +43,22 @@ def merge_columns(groups: PersonalGroups, settings: Settings) -> tuple[PersonalG
     }
 
 
-def _merge(groups: PersonalGroups, name: str, significance: float) -> tuple[pa.Array, list[MergedRecord]]:
+def _merge(groups: PersonalGroups, name: str, settings: Settings) -> tuple[pa.Array, list[MergedRecord]]:
     """The column with merged values, and the record of them."""
     column = groups.keys.column(name).combine_chunks()
     values = column.unique().drop_null().sort()
-    if len(values) > MOST_VALUES:
-        raise SchemaError(f"column {name!r} has {len(values):,} values, too many to merge; coarsen it first")
+    if len(values) > (most := MOST_VALUES if settings.merging == "connected" else MOST_AGGLOMERATED):
+        raise SchemaError(
+            f"column {name!r} has {len(values):,} values, and {most:,} are merged at most; coarsen it first"
+        )
     places = pa.compute.index_in(column, value_set=values)
     known = places.fill_null(len(values)).to_numpy().astype(np.int64)
     counts = np.zeros((len(values) + 1, groups.values), dtype=np.int64)
     np.add.at(counts, (known[groups.group], groups.code), groups.records)
     if not len(values):
         return column, []
-    labels = merge(counts[:-1], ordered=not is_text(values.type), significance=significance)
+    level = number(settings.significance, "significance")
+    labels = merge(counts[:-1], ordered=not is_text(values.type), significance=level, merging=settings.merging)
     published = pa.array(_published(values, labels), type=values.type)
     return published.take(places), _records(values, labels, published)
 

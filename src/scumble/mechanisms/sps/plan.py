@@ -43,7 +43,7 @@ def plan(profile: Profile, spec: Spec) -> SamplePlan:
     sampling = sampling_of(settings, float(coins.channel().retain), domain.size)
     asked = [] if target.rho1 is None else [(number(target.rho1, "rho1"), number(target.rho2, "rho2"))]
     terms = terms_of(name, coins, sampling, asked, profile.from_data, bool(settings.generalize))
-    warnings = [TWO_VALUES] if domain.size == 2 else []
+    warnings = [_cost(sampling), *([TWO_VALUES] if domain.size == 2 else [])]
     warnings += [clause.sentence for clause in sizes_tell(sampling) if sampling.sizes == "paper"]
     return SamplePlan(
         "sps",
@@ -54,6 +54,15 @@ def plan(profile: Profile, spec: Spec) -> SamplePlan:
         warnings,
         sampling=sampling,
         settings=settings,
+    )
+
+
+def _cost(sampling: Sampling) -> str:
+    """What sampling costs, from public parameters."""
+    few = f"at most {sampling.least:,}" if sampling.sizes == "one" else f"few, from {sampling.least:,} on,"
+    return (
+        f"Of the people who agree on all public columns {few} records are published: an answer about 1,000 of them is as rough as one about "
+        f"{sampling.least:,}. Mechanism uniform publishes all rows; `scumble compare` measures both."
     )
 
 

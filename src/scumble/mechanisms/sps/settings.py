@@ -24,6 +24,10 @@ class Settings(Model):
         False, description="merge public values that the sensitive one does not tell apart"
     )
     significance: Number = 0.05
+    merging: Literal["connected", "agglomerative"] = Field(
+        "connected",
+        description="which of these become one: all that are linked, or the pair that differs least, again and again",
+    )
 
     @model_validator(mode="after")
     def _levels(self) -> "Settings":
