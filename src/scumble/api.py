@@ -62,6 +62,7 @@ def publish(
     ledger: str | Path | None = None,
     again: bool = False,
     budget: Any = None,
+    metadata: bool | Mapping[str, Any] = False,
     seed: int | None = None,
     overwrite: bool = False,
     memory: Any = None,
@@ -102,6 +103,8 @@ def publish(
     ledger      the file that says what was published of whom; beside the key file when absent, and never in a release
     again       publish also where the ledger objects, and say what all releases of these people tell together
     budget      the epsilon of all releases of the same people together that is not passed; the spec's when absent
+    metadata    True, or what catalogues of data are told, such as {"title": ..., "publisher": ..., "licence": "CC-BY-4.0"}: writes files for them
+                (Croissant and DCAT-AP) into the release
     seed        INSECURE repeatable coins, for tests; the manifest will say so
     overwrite   replace a release that has this name, once the new one is whole; a folder with anything else in it is kept
     memory      what it may take, such as "2GB" or a number of bytes: 1 GiB where nothing is said; what does not fit is put into files
@@ -136,6 +139,7 @@ def publish(
         persons=persons,
         determined=determined,
         fresh=fresh,
+        metadata=metadata,
     )
     source, spec = choose(table, how)
     return publish_chosen(

@@ -123,6 +123,12 @@ def command(
     budget: Annotated[
         str | None, typer.Option(help="The epsilon that all releases of the same people together may come to.")
     ] = None,
+    metadata: Annotated[
+        bool,
+        typer.Option(
+            "--metadata", help="Write files for catalogues of data, by [metadata] of the spec: Croissant and DCAT-AP."
+        ),
+    ] = False,
     insecure_seed: Annotated[
         int | None, typer.Option(help="INSECURE: repeatable coins, for tests; the manifest will say so.")
     ] = None,
@@ -175,6 +181,7 @@ def command(
         persons=persons,
         determined=listed(determined),
         fresh=fresh,
+        metadata=metadata,
     )
     source, spec = choose(table, how)
     shown: list[Preview] = []

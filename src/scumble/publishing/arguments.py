@@ -11,6 +11,7 @@ from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.mechanisms.declared_table import declared, opened, spec_table
 from scumble.publishing.roles import decided, named_roles
 from scumble.sources.source import Source
+from scumble.spec.metadata import Metadata
 from scumble.spec.problems import first_problem
 from scumble.spec.spec import DEFAULT, REST, ColumnSpec, Spec, Target, read_spec
 
@@ -47,6 +48,7 @@ class Arguments:
     persons: str | None = None
     determined: Names = ()
     fresh: Any = None
+    metadata: bool | Mapping[str, Any] = False
 
     @classmethod
     def of(cls, how: Mapping[str, Any]) -> "Arguments":
@@ -86,7 +88,20 @@ def choose(table: Any, how: Arguments) -> tuple[Source, Spec]:
     source, spec = _written(table, how) if written else _spelled(table, how)
     if not written:
         source = declared(source, spec, table)
-    return source, decided(_accepted(spec, names(how.determined)), source)
+    spec = _described(_accepted(spec, names(how.determined)), how.metadata)
+    return source, decided(spec, source)
+
+
+def _described(spec: Spec, metadata: bool | Mapping[str, Any]) -> Spec:
+    """The spec with what catalogues are told: what it says itself, and what arguments say beyond it."""
+    if metadata is False:
+        return spec
+    said = spec.metadata.model_dump(exclude_defaults=True) if spec.metadata is not None else {}
+    try:
+        whole = Metadata.model_validate(said | ({} if metadata is True else dict(metadata)))
+    except ValidationError as error:
+        raise ParameterError(f"metadata: {first_problem(error, Metadata, list(Metadata.model_fields))}") from None
+    return spec.model_copy(update={"metadata": whole})
 
 
 def _accepted(spec: Spec, determined: list[str]) -> Spec:

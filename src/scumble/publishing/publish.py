@@ -200,6 +200,7 @@ def _write(job: Job, chosen: Mechanism[Any], persons: PersonsRecord, terms: Term
         columns=[_weight(_of_parts(_rounded(column, job.profile), job), persons) for column in written.columns],
         **records_of(terms),
         persons=persons,
+        metadata=job.spec.metadata,
         randomness=randomness,
         files=written.files,
         form=written.form.model_copy(update=outside),

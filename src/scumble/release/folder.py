@@ -7,6 +7,7 @@ from pathlib import Path
 
 import scumble
 from scumble.forms.files import accounted, created_by, rows_in
+from scumble.release.catalogue import catalogues, word_of
 from scumble.release.check import Check, caution
 from scumble.release.explore_facts import explore_page
 from scumble.release.manifest import NAME, Manifest, read_manifest
@@ -39,6 +40,7 @@ def folder_checks(folder: Path, manifest: Manifest) -> list[Check]:
         *_tables(folder, manifest),
         _readme(folder, manifest),
         *_page(folder, manifest),
+        *_catalogues(folder, manifest),
     ]
 
 
@@ -65,12 +67,12 @@ def _nothing_else(folder: Path, manifest: Manifest) -> Check:
 
 
 def _known_files(manifest: Manifest) -> Check:
-    """Every listed file is the README, the page, or has rows of a table of the form. In any other anything could stand, with its hash in order."""
+    """Every listed file is the README, the page, one for catalogues, or has rows of a table of the form. In any other anything could stand, with its hash in order."""
     tables = manifest.form.layout([column.name for column in manifest.columns], manifest.data)
-    known = {README, PAGE, *(path for _, files in tables for path in files)}
+    known = {README, PAGE, *catalogues(manifest), *(path for _, files in tables for path in files)}
     more = [file.path for file in manifest.files if file.path not in known]
     if not more:
-        return Check("listed files", True, "each has rows of the release, or is its README or its page")
+        return Check("listed files", True, "each has rows of the release, or follows from its manifest")
     detail = f"{more[0]!r} is listed, and is no part of a release: nobody can say what may stand in it"
     return Check("listed files", False, f"{detail}; get the release again from its publisher")
 
@@ -149,6 +151,15 @@ def _page(folder: Path, manifest: Manifest) -> list[Check]:
     if PAGE not in (file.path for file in manifest.files):
         return []
     return [_compared(folder, manifest, PAGE, lambda own: explore_page(own, lambda name: (folder / name).read_bytes()))]
+
+
+def _catalogues(folder: Path, manifest: Manifest) -> list[Check]:
+    """The same of the files for catalogues, and the word that they stand on."""
+    listed, checks = {file.path for file in manifest.files}, []
+    for name, made in catalogues(manifest).items():
+        missing = Check(name, False, f"the manifest has metadata, and does not list the {name} that follows from it")
+        checks.append(_compared(folder, manifest, name, made) if name in listed else missing)
+    return [*checks, *word_of(manifest)]
 
 
 def _compared(folder: Path, manifest: Manifest, name: str, made: Callable[[Manifest], str]) -> Check:

@@ -41,6 +41,7 @@ from scumble.release.gate import (
 from scumble.release.persons import PersonsRecord
 from scumble.release.records import KINDS, ColumnRecord, FileRecord, GuaranteeRecord, Randomness
 from scumble.release.version_1 import upgraded
+from scumble.spec.metadata import Metadata
 from scumble.spec.spec import Model
 
 FORMAT = "scumble-release"
@@ -79,6 +80,8 @@ class Manifest(Model):
     """What wrote the data files, with its version: the same rows written again by it are the same bytes. Releases that were made before it was noted do not say."""
     persons: PersonsRecord | None = None
     """How many rows a person has; releases that were made before it was counted do not say."""
+    metadata: Metadata | None = None
+    """What its publisher says about it, for catalogues of data, which have files of their own then."""
     not_covered_codes: list[Clause] | None = None
     depends_on_data_codes: list[Clause] | None = None
     """The same as codes; releases that were made before there were any have sentences alone."""

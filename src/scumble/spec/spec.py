@@ -38,6 +38,7 @@ from scumble.core.errors import ParameterError, SchemaError, did_you_mean
 from scumble.core.parameters import number, probability
 from scumble.core.scale import scale
 from scumble.sources.address import beside
+from scumble.spec.metadata import Metadata
 from scumble.spec.parts import combinations, demand_parts
 from scumble.spec.problems import first_problem
 
@@ -282,6 +283,8 @@ class Spec(Model):
     """With rows_per_person: what answers count, by a weight on each row that tells about how many rows its person has. Without it rows have no weights."""
     persons: Literal["one row each"] | None = None
     """The publisher's word that each person is one row, where no column shows it."""
+    metadata: Metadata | None = None
+    """What catalogues of data are told about the release; with it, even empty, their files are written."""
 
     @field_validator("rows_per_person", mode="before")
     @classmethod

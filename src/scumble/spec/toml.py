@@ -34,6 +34,8 @@ def spec_toml(spec: Spec, folder: Path | None = None, comments: Sequence[str] = 
     tables = {"privacy": spec.privacy.model_dump(exclude_none=True), "settings": spec.settings}
     for name, table in tables.items():
         lines += _table([name], table) if table else []
+    if spec.metadata is not None:
+        lines += _table(["metadata"], spec.metadata.model_dump(exclude_none=True, exclude_defaults=True))
     for name, column in spec.columns.items():
         lines += _table(["columns", name], _column(column))
     return "\n".join(lines) + "\n"
