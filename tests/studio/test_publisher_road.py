@@ -13,6 +13,7 @@ import pytest
 from markupsafe import escape
 from studio.visitor import EVIL, FORMULA, PATIENCE, Visitor, opened_studio, small_table
 
+from scumble.cli import run
 from scumble.spec.spec import read_spec
 from scumble.studio.state import Studio
 from scumble.studio.work import Calculation, Command
@@ -20,6 +21,13 @@ from scumble.studio.work import Calculation, Command
 
 def roles_page(visitor: Visitor, name: str = "people") -> str:
     return visitor.until(f"/p/{name}/roles", lambda answer: 'class="cards"' in answer.text).text
+
+
+def by_hand_command(shown: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command as it is shown, in a folder, without the studio."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", shlex.split(shown))
+    assert run() == 0
 
 
 @pytest.fixture
@@ -87,7 +95,9 @@ def test_a_role_is_what_init_would_write_and_can_be_undone(folder: Path) -> None
 
 
 @pytest.mark.slow
-def test_the_command_that_is_shown_makes_the_same_manifest(folder: Path, tmp_path: Path) -> None:
+def test_the_command_that_is_shown_makes_the_same_manifest(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with opened_studio(folder, seed=5) as (visitor, _):
         visitor.post("/projects", {"table": "0"})
         roles_page(visitor)
@@ -103,10 +113,51 @@ def test_the_command_that_is_shown_makes_the_same_manifest(folder: Path, tmp_pat
         assert "unsafe" not in explored.headers["content-security-policy"]
         assert "<script>alert" not in explored.text
         assert visitor.get("/p/people/report/internal").status == 404
-    line = [sys.executable, "-m", *shlex.split(shown)]
-    subprocess.run(line, cwd=elsewhere, check=True, capture_output=True, timeout=PATIENCE)
+    by_hand_command(shown, elsewhere, monkeypatch)
     made, by_hand = (place / "people" / "people.release" / "manifest.json" for place in (folder, elsewhere))
     assert made.read_bytes() == by_hand.read_bytes()
+
+
+@pytest.mark.slow
+def test_domains_and_privacy_are_what_the_commands_write(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Coarser columns, a declared domain, a point of the frontier: in the spec, and by `scumble advise` the same point."""
+    with opened_studio(folder) as (visitor, _):
+        visitor.post("/projects", {"table": "0"})
+        roles_page(visitor)
+        visitor.post("/p/people/roles", {"role-3": "public"})
+        before = re.findall(r'"big">([^<]*)<', visitor.get("/p/people/domains").text)
+        values = "flu\ncold\nasthma\ngout\n" + FORMULA
+        page = visitor.post(
+            "/p/people/domains", {"rung-1": "3", "domain-4": "yes", "values-4": values, "complete-4": "yes"}
+        )
+        assert re.findall(r'"big">([^<]*)<', page.text) != before
+        spec = read_spec(folder / "people" / "spec.toml")
+        assert (spec.columns["age"].coarsen.bins, spec.columns["disease"].from_data) == (10, False)
+        assert spec.columns["disease"].values == ["flu", "cold", "asthma", "gout", FORMULA]
+        refused = visitor.post("/p/people/domains", {"rung-1": "99"})
+        assert (refused.status, "no such way" in refused.text) == (422, True)
+
+        visitor.post(
+            "/p/people/questions",
+            {"questions": "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'flu' GROUP BY sex\n\n"},
+        )
+        chosen = {"level": "5", "mechanism": "1"}
+        there = visitor.until("/p/people/privacy?level=5&mechanism=1", lambda answer: "take-it" in answer.text)
+        assert "sex=F" in there.text
+        shown = there.element("command")
+        elsewhere = tmp_path / "elsewhere"
+        shutil.copytree(folder, elsewhere, ignore=shutil.ignore_patterns("elsewhere"))
+        visitor.post("/p/people/privacy", chosen)
+        made = read_spec(folder / "people" / "spec.toml")
+    advise, take = shown.splitlines()
+    by_hand_command(advise, elsewhere, monkeypatch)
+    subprocess.run(shlex.split(take), cwd=elsewhere, check=True, timeout=PATIENCE)
+    advised = read_spec(elsewhere / "people" / "spec.toml")
+    assert made.privacy != spec.privacy
+    assert (made.mechanism, made.privacy, made.settings) == (advised.mechanism, advised.privacy, advised.settings)
+    assert made.columns == advised.columns
 
 
 @pytest.mark.slow

@@ -55,14 +55,14 @@ def advise(
     demand(max(repetitions, 1), processes)
     subject = SpecifiedTable.of(table, spec)
     wanted = _wanted(error)
-    asked = list(dict.fromkeys([*(sql for sql, _ in wanted), *questions])) or _counts_of(subject)
+    asked = list(dict.fromkeys([*(sql for sql, _ in wanted), *questions])) or counts_of(subject)
     search = Search(
         Setter(subject.spec, subject.profile, Attacker.of(subject.truth, subject.spec.privacy.rho1)),
         Foresight(subject.truth, asked),
         dict(wanted),
         absolute,
     )
-    offers, refused = search.offers(_chosen(mechanisms, subject), posterior)
+    offers, refused = search.offers(choosable(mechanisms, subject), posterior)
     if not offers:
         name, reason = next(iter(refused.items()))
         raise ParameterError(f"{'that accuracy cannot be had' if wanted else 'no mechanism applies'}: {name}: {reason}")
@@ -115,12 +115,13 @@ def _demand_error(forecast: Foreseen, absolute: bool) -> None:
     )
 
 
-def _counts_of(subject: SpecifiedTable) -> list[str]:
+def counts_of(subject: SpecifiedTable) -> list[str]:
     """Without questions, the counts of each sensitive column."""
     return [question.sql for question in Workload.marginals(subject.truth, ways=(1,)).questions]
 
 
-def _chosen(mechanisms: Sequence[str] | None, subject: SpecifiedTable) -> list[str]:
+def choosable(mechanisms: Sequence[str] | None, subject: SpecifiedTable) -> list[str]:
+    """The mechanisms and variants that are named, or all that can be advised for a table."""
     every = advised()
     for name in mechanisms or ():
         if name not in every:

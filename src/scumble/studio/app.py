@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from scumble.core.errors import InputError
+from scumble.studio.choosing import Choosing
 from scumble.studio.guard import BROKEN, Guard
 from scumble.studio.officer import Officer
 from scumble.studio.pages import file, rendered
@@ -73,7 +74,12 @@ def _words(project: Project) -> str:
 def studio_app(folder: Path, token: str, port: int, seed: int | None = None) -> tuple[Guard, Studio]:
     """The application of a folder, and what it holds."""
     studio = Studio(folder.resolve(), seed)
-    routes = [*FirstPage(studio).routes(), *Publisher(studio).routes(), *Officer(studio).routes()]
+    routes = [
+        *FirstPage(studio).routes(),
+        *Publisher(studio).routes(),
+        *Choosing(studio).routes(),
+        *Officer(studio).routes(),
+    ]
 
     def refused(request: Request, error: Exception) -> Response:
         return rendered("refused.html", {"seed": seed, "sentence": str(error)}, 422)

@@ -8,6 +8,8 @@ from starlette.responses import HTMLResponse, Response
 
 from scumble.core.display import Grid, Items, Note, plain
 from scumble.core.extras import need
+from scumble.core.parameters import plain as number
+from scumble.evaluate.measured import percent
 from scumble.release.explore_facts import explore_page
 from scumble.release.release import Release
 from scumble.web.explore import policy
@@ -38,6 +40,8 @@ def _environment() -> Any:
     )
     made.filters["plain"] = plain
     made.filters["plain_lines"] = lambda text: "\n".join(plain(line) for line in str(text).splitlines())
+    made.filters["share"] = lambda share: "-" if share is None else percent(share)
+    made.filters["number"] = lambda value: number(value, 4) if isinstance(value, float) else plain(value)
     made.filters["kind"] = lambda part: {Grid: "grid", Note: "note", Items: "items"}[type(part)]
     return made
 

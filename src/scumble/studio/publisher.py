@@ -1,8 +1,5 @@
 """The publisher's road: a table, its roles, what is published of it, the release and its report."""
 
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -12,40 +9,23 @@ from starlette.routing import Route
 from scumble.core.errors import InputError
 from scumble.release import describe
 from scumble.release.release import open_release
-from scumble.sources.address import is_url
-from scumble.spec.spec import Spec
 from scumble.studio.cards import role_cards
+from scumble.studio.commands import EDITIONS, editing, publishing, reporting, starting
 from scumble.studio.editing import with_persons, with_roles
-from scumble.studio.pages import explored, printed, rendered
-from scumble.studio.project import SPEC, Project, find_project
+from scumble.studio.pages import explored, printed
+from scumble.studio.project import Project
+from scumble.studio.project_pages import STEPS, ProjectPages
 from scumble.studio.reading import TableScan
 from scumble.studio.requests import Form, endpoint, go, nothing
 from scumble.studio.state import Studio
-from scumble.studio.work import Work, command_line
-
-STEPS = {"roles": "Roles", "publish": "Publish", "release": "Release"}
-"""The road, in its order: what a step is called in addresses, and on the page."""
-
-EDITIONS = {
-    "internal": ("report.html", "With the truth beside the estimates: not for publication."),
-    "external": ("report-external.html", "From the release alone: it can be published beside it."),
-}
+from scumble.studio.work import command_line
 
 
-@dataclass(frozen=True)
-class Step:
-    """A step as the page lists it."""
-
-    key: str
-    title: str
-    open: bool
-
-
-class Publisher:
-    """The pages of projects."""
+class Publisher(ProjectPages):
+    """Roles, publication, release."""
 
     def __init__(self, studio: Studio) -> None:
-        self.studio = studio
+        super().__init__(studio)
         self._drawn: dict[tuple[str, int], dict[str, str]] = {}
 
     def routes(self) -> list[Route]:
@@ -64,19 +44,13 @@ class Publisher:
             Route(at + "cancel/{kind}", endpoint(self.cancel), methods=["POST"]),
         ]
 
-    def project(self, request: Request) -> Project | None:
-        """The project that an address names, also while its table is read for the first time."""
-        name = request.path_params["name"]
-        found = find_project(self.studio.folder, name)
-        return found or (Project(self.studio.folder / name) if self.studio.work(name, "reading") else None)
-
     def begin(self, request: Request, form: Form) -> Response:
         """A project begins, or goes on, with its roles."""
         return go(f"/p/{request.path_params['name']}/roles")
 
     def roles(self, request: Request, form: Form) -> Response:
         """One card a column."""
-        return self._with_reading(request, form, "roles", self._roles)
+        return self.with_scan(request, form, "roles", self._roles)
 
     def _roles(self, project: Project, reading: TableScan, form: Form) -> Response:
         spec, sentence = project.spec(), ""
@@ -101,7 +75,14 @@ class Publisher:
             "one_row": spec.persons is not None,
             "rows_per_person": spec.rows_per_person,
         }
-        return self.page(project, "roles", "roles.html", facts, sentence)
+        return self.page(
+            project,
+            "roles",
+            "roles.html",
+            facts,
+            f"{command_line(starting(self.studio, project))}\n{editing(project)}",
+            sentence,
+        )
 
     def publish(self, request: Request, form: Form) -> Response:
         """What will become of the columns, and the publication."""
@@ -109,7 +90,7 @@ class Publisher:
         if project is None or not project.spec_path.exists():
             return nothing()
         if request.method == "POST":
-            self.studio.command(project.name, "publish", "Publishing", self.publishing(project))
+            self.studio.command(project.name, "publish", "Publishing", publishing(self.studio, project))
             return go(f"/p/{project.name}/publish")
         spec = project.spec()
         roles = {
@@ -123,7 +104,7 @@ class Publisher:
             if column.role in roles:
                 becomes[roles[column.role]].append(name)
         facts = {"work": self.studio.work(project.name, "publish"), "becomes": list(becomes.items())}
-        return self.page(project, "publish", "publish.html", facts)
+        return self.page(project, "publish", "publish.html", facts, command_line(publishing(self.studio, project)))
 
     def release(self, request: Request, form: Form) -> Response:
         """What was published, and where to go with it."""
@@ -139,14 +120,15 @@ class Publisher:
                 facts["summary"] = describe.summary(opened.title, opened.manifest, opened.terms, opened.doubts)
             except InputError as error:
                 sentence = str(error)
-        return self.page(project, "release", "release.html", facts, sentence)
+        shown = command_line(reporting(self.studio, project, "internal"))
+        return self.page(project, "release", "release.html", facts, shown, sentence)
 
     def write_report(self, request: Request, form: Form) -> Response:
         """The report of the release, in one of its editions."""
         project, edition = self.project(request), form.get("edition", "internal")
         if project is None or not project.published or edition not in EDITIONS:
             return nothing()
-        self.studio.command(project.name, "report", "Writing the report", self.reporting(project, edition))
+        self.studio.command(project.name, "report", "Writing the report", reporting(self.studio, project, edition))
         return go(f"/p/{project.name}/release")
 
     def report(self, request: Request, form: Form) -> Response:
@@ -189,80 +171,3 @@ class Publisher:
         work.wait(5)
         step = {"report": "release", "reading": "roles", "frontier": "privacy"}.get(kind, kind)
         return go(f"/p/{project.name}/{step}")
-
-    def publishing(self, project: Project) -> list[str]:
-        """The command that publishes."""
-        line = ["publish", f"{project.name}/{SPEC}", "-o", f"{project.name}/{project.release_name}"]
-        line += [] if self.studio.seed is None else ["--insecure-seed", str(self.studio.seed)]
-        return [*line, *(["--overwrite"] if project.published else [])]
-
-    def reporting(self, project: Project, edition: str) -> list[str]:
-        """The command that writes the report."""
-        line = ["report", f"{project.name}/{project.release_name}", "-o", f"{project.name}/{EDITIONS[edition][0]}"]
-        if edition == "external":
-            return [*line, "--external"]
-        table = str(project.spec().table)
-        return [*line, "--raw", table if is_url(table) else os.path.relpath(table, self.studio.folder)]
-
-    def _with_reading(self, request: Request, form: Form, step: str, then: Any) -> Response:
-        """A page that needs the table: the page itself once it was read, how far that is until then."""
-        project = self.project(request)
-        if project is None:
-            return nothing()
-        work = self.studio.work(project.name, "reading")
-        if work is None or project.spec_path.exists():
-            work = self.studio.reading(project)
-        work.wait(0.5)
-        if isinstance(work.result, TableScan):
-            made: Response = then(project, work.result, form)
-            return made
-        return self.waiting(project, step, work, "reading")
-
-    def waiting(self, project: Project, step: str, work: Work, kind: str) -> Response:
-        """How far something is that a page needs."""
-        facts = {"work": work, "kind": kind, "refresh": work.running}
-        return self.page(project, step, "working.html", facts)
-
-    def page(
-        self, project: Project, step: str, template: str, facts: Mapping[str, Any], sentence: str = ""
-    ) -> Response:
-        """A page of a project, with its spec and its command beside it."""
-        begun = project.spec_path.exists()
-        if begun:
-            project.history.notice()
-        try:
-            spec = project.spec() if begun else Spec()
-        except InputError as error:
-            spec, sentence = Spec(), str(error)
-        undecided = [name for name, column in spec.columns.items() if column.role == "?"]
-        work = facts.get("work")
-        common = {
-            "seed": self.studio.seed,
-            "folder": str(self.studio.folder),
-            "project": project,
-            "step": step,
-            "step_title": STEPS[step],
-            "steps": [
-                Step(key, title, begun and (key != "release" or project.published)) for key, title in STEPS.items()
-            ],
-            "spec_text": project.text() if begun else "",
-            "command": self.command(project, step) if begun or work is None else work.shown,
-            "version": project.history.at,
-            "can_undo": project.history.can_undo,
-            "can_redo": project.history.can_redo,
-            "undecided": undecided,
-            "sensitive": spec.sensitive,
-            "sentence": sentence,
-            "refresh": isinstance(work, Work) and work.running,
-        }
-        return rendered(template, {**common, **facts}, 422 if sentence else 200)
-
-    def command(self, project: Project, step: str) -> str:
-        """The command that does what the step does."""
-        if step == "publish":
-            return command_line(self.publishing(project))
-        if step == "release":
-            return command_line(self.reporting(project, "internal"))
-        table = str(project.spec().table)
-        shown = table if is_url(table) else os.path.relpath(table, self.studio.folder)
-        return command_line(["init", shown, "-o", f"{project.name}/{SPEC}"])

@@ -36,6 +36,8 @@ class Work:
         self.done, self.of = 0, None  # type: int, int | None
         self.message = ""
         self.result: Any = None
+        self.key = ""
+        """What it was begun with, where a page asks whether that is still so."""
         self.began = time.monotonic()
         self._cancel = threading.Event()
         self._thread = threading.Thread(target=self._begin, daemon=True)

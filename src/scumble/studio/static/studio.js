@@ -17,8 +17,8 @@ function follow(text) {
   poll();
 }
 
-async function page(address, options) {
-  const answer = await fetch(address, { credentials: "same-origin", ...options });
+async function page(address) {
+  const answer = await fetch(address);
   if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.assign(answer.url);
   else follow(await answer.text());
 }
@@ -40,8 +40,9 @@ function send(form) {
   clearTimeout(pending);
   pending = setTimeout(() => {
     const mine = ++number;
-    const body = new URLSearchParams(new FormData(form));
-    fetch(form.action, { method: "POST", body, credentials: "same-origin" })
+    const fields = new URLSearchParams(new FormData(form));
+    const asked = form.method === "get" ? fetch(`${form.action}?${fields}`) : fetch(form.action, { method: "POST", body: fields });
+    asked
       .then((answer) => answer.text())
       .then((text) => { if (mine === number) follow(text); })
       .catch(() => {});
