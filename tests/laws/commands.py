@@ -82,6 +82,7 @@ LAWS: dict[str, list[Arguments]] = {
     ],
     "collect": [lambda it: ["new", str(survey(it.folder)), "-o", str(it.folder / "survey.json")]],
     "explore": [lambda it: [str(it.release), "-o", str(it.folder / "page.html")]],
+    "synthesize": [lambda it: [str(it.release), "-o", str(it.folder / "rows.parquet"), "--rows", "50"]],
     "studio": [lambda it: ["--help"]],
     "demo": [lambda it: ["--rows", "1000"]],
 }
@@ -90,6 +91,7 @@ LAWS: dict[str, list[Arguments]] = {
 REFUSING: dict[str, Callable[[Traits], bool]] = {
     "advise": lambda traits: True,
     "plan": lambda traits: bool(traits.unforeseen),
+    "synthesize": lambda traits: True,
 }
 """Commands that need not work for all mechanisms, and of which they may refuse; they must say so in one sentence."""
 

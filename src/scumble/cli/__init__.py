@@ -28,6 +28,7 @@ from scumble.cli import (
     show,
     sign,
     studio,
+    synthesize,
     verify,
 )
 from scumble.core.errors import InputError, UndecidedColumns
@@ -48,6 +49,7 @@ IN_SHORT = {
     show: "What a release promises, and what it does not cover.",
     query: "Ask a release in SQL; answers come with intervals.",
     explore: "Write the page on which a release is asked by clicks.",
+    synthesize: "Draw synthetic rows from what a release tells.",
     ledger: "What was published of whom, and what it comes to.",
     verify: "Check that a release is what its manifest says.",
     sign: "Put your name under a release that verifies.",

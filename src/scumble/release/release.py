@@ -66,6 +66,7 @@ DOUBTFUL = "DO NOT TRUST this release, its manifest claims what does not follow 
 if TYPE_CHECKING:
     from scumble.engines import Choice
     from scumble.query.reconstruction import Reconstruction
+    from scumble.release.synthetic import Synthetic
 
 Told = TypeVar("Told", bound="Estimates | Reconstruction")
 """What a question gives: an answer, or the counts that a model is fitted on."""
@@ -191,6 +192,26 @@ class Release(Shown):
             return reconstruct(sql, columns, recoding, self.published, self.engine, *more)
 
         return self._run(sql, timeout, partial(self._answer, way, sql, 0.95, "unbiased", {}))
+
+    def synthesize(
+        self,
+        rows: int | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        seed: int | None = None,
+        timeout: Any = None,
+    ) -> "Synthetic":
+        """Synthetic rows, drawn from the joint of some columns as it can be estimated. They are made from the release alone.
+
+        rows     how many to draw; as many as the release has where it is not given
+        columns  which ones; all where they are not named
+        seed     the same draws again
+        timeout  as of `query`
+        """
+        from scumble.release.synthetic import synthesize
+
+        with running(self.timeout if timeout is None else seconds_of(timeout)):
+            return synthesize(self, rows, columns, seed)
 
     def _run(self, sql: object, timeout: Any, answered: Callable[[], Told]) -> Told:
         """A question that can be stopped, of files that nobody changes meanwhile."""

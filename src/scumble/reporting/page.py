@@ -62,7 +62,7 @@ def render(subject: Subject, progress: Progress | None = None) -> str:
             sections.append(section)
     manifest = subject.manifest
     return str(
-        _templates()
+        templates()
         .get_template("page.html")
         .render(
             sections=sections,
@@ -75,12 +75,18 @@ def render(subject: Subject, progress: Progress | None = None) -> str:
             digest=", ".join(part.manifest.digest for part in subject.parts),
             secure=manifest.randomness.secure,
             today=f"{date.today():%-d %B %Y}",
-            style=(resources.files("scumble.reporting") / "templates" / "style.css").read_text(encoding="utf-8"),
+            style=style(),
         )
     )
 
 
-def _templates() -> Any:
+def style() -> str:
+    """How all pages look."""
+    return (resources.files("scumble.reporting") / "templates" / "style.css").read_text(encoding="utf-8")
+
+
+def templates() -> Any:
+    """Those of all pages, which escape everything."""
     jinja = need("jinja2", "report")
     return jinja.Environment(
         loader=jinja.PackageLoader("scumble.reporting"),
