@@ -11,7 +11,7 @@ DOCS := .venv/.docs
 # modules that were compiled once are not compiled again by the next run, nor by each process that the tests start
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-collect quick test check bounds fuzz bench neighbours faults notebooks browser browser-tools r-package r-tools hyparquet docs pictures clean
+.PHONY: demo demo-collect quick test check bounds fuzz bench neighbours faults notebooks browser spark-tests browser-tools r-package r-tools hyparquet docs pictures clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -54,6 +54,10 @@ faults: $(TEST)  ## publications killed at every call and at 1,000 random moment
 
 browser: $(TEST)  ## 500 random questions to the explore page in Chromium, and all other tests of pages
 	SCUMBLE_BROWSER=required SCUMBLE_QUESTIONS=500 $(BIN)/python -m pytest -n auto tests/web
+
+spark-tests: $(TEST)  ## real Spark on this machine, from pyspark (480 MB, installed here); Java 17 has to be there
+	$(BIN)/uv pip install --python $(BIN)/python -e '.[spark]'
+	SCUMBLE_SPARK=required $(BIN)/python -m pytest tests/engines/test_spark_engine.py
 
 browser-tools:  ## what pages are tested with: Chromium from Debian, axe-core and esbuild from npm
 	@test -x /usr/bin/chromium || (apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation)

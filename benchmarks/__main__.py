@@ -5,7 +5,7 @@ python -m benchmarks [NAME ...] [--write]        --write keeps the figures in be
 
 import sys
 
-from benchmarks import counts, design, numbers, olap, operators, road, servers, sps
+from benchmarks import counts, design, numbers, olap, operators, postgres, road, servers, sps
 from benchmarks.measure import Figure, report
 
 GROUPS = {
@@ -17,6 +17,7 @@ GROUPS = {
     "counts": counts.figures,
     "sps": sps.figures,
     "servers": servers.figures,
+    "postgres": postgres.figures,
 }
 
 

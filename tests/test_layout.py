@@ -29,6 +29,7 @@ ORDER = """
     engines
     engines.duckdb
     engines.postgres
+    engines.spark
     sources
     spec
     privacy

@@ -261,7 +261,8 @@ def open(
     on       the shared row id, where the further releases have other columns of the same rows
     timeout  the seconds that a question may take, where it does not say itself; 600 when absent
     memory   what all its questions together may take, as in "4GB", half of it the engine's; "2GiB" when absent
-    engine   what runs statements over its tables: a name ("duckdb"), or a class that implements scumble.engines.engine.Engine
+    engine   what runs statements over its tables: a name ("duckdb"), a Spark ("local[*]", "spark://host:7077", "sc://host:15002"), or a class that
+             implements scumble.engines.engine.Engine
     """
     parts = [open_release(part, engine, timeout, memory) for part in (path, *more)]
     if len(parts) == 1:

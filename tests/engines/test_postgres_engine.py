@@ -20,7 +20,7 @@ from scumble.engines.duckdb.same_rows import differing_rows
 from scumble.engines.postgres.connection import Database
 from scumble.engines.postgres.engine import Postgres
 from scumble.engines.postgres.homes import Held, Home, SchemaContent
-from scumble.engines.postgres.spoken import is_spoken
+from scumble.engines.spoken import is_spoken
 from scumble.sources.address import release_address
 
 WORDS = ["a", "B", "ä", "it's", 'say "no"', "back\\slash", "%s", "", "NULL", None, "{}", "line\nbreak"]

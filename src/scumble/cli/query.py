@@ -82,6 +82,13 @@ def command(
     memory: Annotated[
         str | None, typer.Option(help="The memory that it may take, 2GiB when absent.", show_default=False)
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="What counts the published rows: duckdb when absent, or a Spark: local[*], spark://HOST:PORT, sc://HOST:PORT.",
+            show_default=False,
+        ),
+    ] = None,
     format: Annotated[
         Shape, typer.Option(help="text for people, json or csv for programs, markdown for documents.")
     ] = Shape.TEXT,
@@ -97,7 +104,7 @@ def command(
     if plot is not None:
         _demand_plot(plot, overwrite)
     with progress_bar("asking"):
-        release = open(*paths, on=on, memory=memory)
+        release = open(*paths, on=on, engine=engine, memory=memory)
         answer = (
             release.test(sql, independence=independence, level=level, tables=_tables(table), timeout=timeout)
             if compare or independence

@@ -18,8 +18,8 @@ from scumble.engines.duckdb.engine import DuckDB
 from scumble.engines.engine import Axis, Engine, Predicates, Tables, registered
 from scumble.engines.interruptible import interruptible
 from scumble.engines.postgres.connection import Database, driver
-from scumble.engines.postgres.spoken import is_spoken
 from scumble.engines.postgres.types import arrow
+from scumble.engines.spoken import is_spoken
 
 SECONDS = 5.0
 """How long the server may take to hear that a statement is to end."""

@@ -1,6 +1,6 @@
-"""What PostgreSQL computes as DuckDB does, to the row: conditions, cases, sums and counts.
+"""What other systems compute as DuckDB does, to the row: conditions, cases, sums and counts.
 
-Functions of texts, times and fractions differ between the two in what nobody sees: locales, rounding, division by nothing. A statement with any
+Functions of texts, times and fractions differ between systems in what nobody sees: locales, rounding, division by nothing. A statement with any
 part that is not listed here is left to DuckDB, on a copy of the rows.
 """
 
