@@ -129,16 +129,18 @@ def test_the_command_asks_by_an_engine(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_server_is_gone_with_the_process_that_started_it(tmp_path: Path) -> None:
-    """Also where that is killed: its input ends."""
+    """Also where that is killed: its input ends. Signals to all processes of a terminal do not part the two."""
     script = f"""
 import os, signal, subprocess, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
 command = [sys.executable, "-m", "scumble.engines.spark.holder", "sh", "-c", "echo $$ > {tmp_path}/pid; sleep 600"]
 subprocess.Popen(command, stdin=subprocess.PIPE)
 while not os.path.exists("{tmp_path}/pid") or not open("{tmp_path}/pid").read():
     pass
+os.killpg(0, signal.SIGTERM)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    subprocess.run([sys.executable, "-c", script], check=False, timeout=120)
+    subprocess.run([sys.executable, "-c", script], check=False, timeout=120, start_new_session=True)
     process, end = int((tmp_path / "pid").read_text()), time.monotonic() + 60
     while Path(f"/proc/{process}").exists() and "zombie" not in Path(f"/proc/{process}/status").read_text():
         assert time.monotonic() < end, "it runs still"
@@ -176,7 +178,9 @@ def test_an_old_java_is_refused_with_the_way_out(
 
 def test_without_java_or_pyspark_the_way_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
-    with pytest.raises(InputError, match=r"Spark runs on Java, and JAVA_HOME is .*install Java 17"):
+    with pytest.raises(
+        InputError, match=r"Spark runs on Java, and none is where JAVA_HOME points to .*install Java 17"
+    ):
         java.demand_java()
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))

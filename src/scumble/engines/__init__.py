@@ -39,8 +39,7 @@ def demand_engine(engine: "Choice") -> None:
     """Refuses what no engine can be opened by, before anything is asked."""
     if isinstance(engine, str) and engine not in ENGINES and not ADDRESS.fullmatch(engine):
         raise ParameterError(
-            f"there is no engine {engine!r}{did_you_mean(engine, list(ENGINES))}; give one of {', '.join(ENGINES)}, or a Spark: "
-            "local[*], spark://HOST:PORT or sc://HOST:PORT"
+            f"there is no engine {engine!r}{did_you_mean(engine, list(ENGINES))}, and a Spark is local[*], spark://HOST:PORT or sc://HOST:PORT"
         )
     if not (engine is None or isinstance(engine, str) or _is_open(engine) or callable(engine)):
         raise ParameterError(

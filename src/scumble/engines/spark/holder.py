@@ -14,10 +14,20 @@ SECONDS = 10.0
 
 
 def main() -> int:
-    """The command's own exit code, or 0 where the input ended before."""
-    running = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
+    """The command's own exit code, or 0 where the input ended before. Nothing else ends it: who ends with Ctrl-C closes the input, too."""
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, signal.SIG_IGN)
+    running = subprocess.Popen(
+        sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_heeding
+    )  # no thread runs yet
     threading.Thread(target=_until_the_end, args=(running,), daemon=True).start()
     return running.wait()
+
+
+def _heeding() -> None:
+    """The command itself ends when it is asked to: what is ignored is inherited."""
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, signal.SIG_DFL)
 
 
 def _until_the_end(running: "subprocess.Popen[bytes]") -> None:

@@ -18,7 +18,7 @@ def demand_java() -> None:
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if java is None or not Path(java).exists():
-        where = f"JAVA_HOME is {home!r}, and there is none" if home else "there is none on this machine"
+        where = f"none is where JAVA_HOME points to ({home})" if home else "there is none on this machine"
         raise InputError(f"Spark runs on Java, and {where}; {WAY}")
     found = version_of(_said(java))
     if found is None or found < OLDEST:

@@ -20,7 +20,7 @@ from scumble.core.scratch import private_folder
 from scumble.core.stopping import look
 from scumble.engines.spark.java import demand_java
 
-SECONDS = 180.0
+SECONDS = 300.0
 """How long it may take to start."""
 LOOK = 0.1
 MAIN = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -52,6 +52,7 @@ class Server:
                 stderr=log,
                 env=environment,
                 cwd=self.folder,
+                start_new_session=True,  # the keys of a terminal are not meant for it
             )
         self._end = Finalize(self, _end, (self.process,), exitpriority=10)  # before the private folder is removed
         try:
