@@ -9,6 +9,8 @@ import scumble
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOR_DEVELOPERS = {"docs", "test", "bench", "reproduce", "all"}
+LARGE = {"spark"}
+"""480 MB, and no wheel: whoever wants it names it."""
 
 
 def test_the_version_stands_in_one_place() -> None:
@@ -28,7 +30,7 @@ def test_all_brings_every_extra_that_users_have() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     (every,) = extras["all"]
     named = set(re.fullmatch(r"scumble\[(.*)\]", every)[1].split(","))  # type: ignore[index]
-    assert named == set(extras) - FOR_DEVELOPERS
+    assert named == set(extras) - FOR_DEVELOPERS - LARGE
 
 
 def test_an_extra_that_the_code_names_is_there() -> None:
