@@ -283,6 +283,7 @@ def test_a_category_without_its_main_effect_is_coded_in_full(two_columns: scumbl
         ("linear", "visits ~ C(ill, 'plague')", "no value 'plague'"),
         ("linear", "visits ~ read_csv('/etc/passwd')", "cannot be answered"),
         ("poisson", "visits - 5 ~ age", "negative values"),
+        ("linear", "visits ~ log(age - 20)", r"log\(age - 20\) has values that are infinite"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused_by_name(
@@ -311,5 +312,9 @@ def test_wrong_use_is_refused(two_columns: scumble.Release) -> None:
             ReleaseLinearRegression().fit(two_columns, **arguments)
     with pytest.raises(ParameterError, match="population, table"):
         ReleaseLinearRegression(about="coins").fit(two_columns, "visits ~ sex")
+    with pytest.raises(QueryError, match="as a text, not int"):
+        ReleaseLinearRegression().fit(two_columns, "visits ~ sex", where=3)  # type: ignore[arg-type]
+    with pytest.raises(QueryError, match="not valid SQL"):
+        ReleaseLinearRegression().fit(two_columns, "visits ~ sex", where="age > 30) OR (1 = 1 GROUP BY sex")
     with pytest.raises(ParameterError, match="as many outcomes"):
         ReleaseLinearRegression().fit([[1.0], [2.0]], [1.0, 2.0, 3.0])

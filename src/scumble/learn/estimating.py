@@ -135,11 +135,13 @@ def _possible(covariance: Tensor) -> Tensor:
 def _standard(equations: Equations) -> Tensor:
     """A: columns of mean 0 and length 1, where there is an intercept; refuses what depends on others."""
     weights = np.abs(equations.counts)
-    gram = equations.squares(weights) / max(float(weights.sum()), 1e-300)
-    if not np.isfinite(gram).all():
-        raise QueryError(
-            "a variable has values that are infinite, no numbers (NaN) or too large to be squared; scale it"
-        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = equations.squares(weights) / max(float(weights.sum()), 1e-300)
+    for name, square in zip(equations.names, np.diag(gram), strict=True):
+        if not np.isfinite(square):
+            raise QueryError(
+                f"{name} has values that are infinite or too large to be squared; scale it, or leave rows out by where"
+            )
     triangle = np.zeros_like(gram)
     for j, name in enumerate(equations.names):  # Gram and Schmidt, column by column, so that the culprit has a name
         unit = np.zeros(len(gram))

@@ -95,7 +95,9 @@ def equations_of(
 def _asked(source: TrainingRows, variables: Sequence[Variable], where: str | None) -> Reconstruction:
     _demand_apart(source, variables)
     named = ", ".join(f'{v.sql} AS "{NAMED.format(i)}"' for i, v in enumerate(variables))
-    chosen = f" WHERE {where}" if where else ""
+    if where is not None and not isinstance(where, str):
+        raise QueryError(f"where is a condition in SQL, as a text, not {type(where).__name__}")
+    chosen = f" WHERE ({where}\n)" if where else ""  # a comment at its end ends there
     sql = f"SELECT {named}, COUNT(*) AS n FROM {TABLE}{chosen} GROUP BY ALL"
     if source.release is not None:
         return source.release.reconstruct(sql)
