@@ -1,12 +1,14 @@
 """Makes the pictures of README and docs anew, from the demonstration and with Chromium: `make pictures`.
 
-A picture is what a reader sees: the explore page and the report of the release in demo/, and an answer as the command prints it.
+A picture is what a reader sees: the explore page and the report of the release in demo/, the studio over its table, and an answer as the command prints it.
 """
 
 import html
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from playwright.sync_api import sync_playwright
@@ -32,15 +34,45 @@ def answer(release: Path) -> str:
 
 
 def taken(browser: Any, address: str, name: str, height: int) -> None:
-    """One picture of a page's first screen; it has to be small enough to be kept."""
+    """One picture of a page's first screen."""
     page = browser.new_page(viewport={"width": 1200, "height": height}, color_scheme="light")
     page.goto(address)
     page.wait_for_timeout(1500)  # the explore page reads its table first
+    kept(page, name)
+
+
+def kept(page: Any, name: str) -> None:
+    """A picture, which has to be small enough to be kept."""
     page.screenshot(path=str(HERE / name))
     size = (HERE / name).stat().st_size
     print(f"{name}: {size:,} bytes")
     if size > MOST_BYTES:
         sys.exit(f"{name} is larger than {MOST_BYTES:,} bytes: show less of the page")
+
+
+def studio(browser: Any, table: Path) -> None:
+    """The studio, at the step where privacy is chosen."""
+    with TemporaryDirectory() as place:
+        folder = Path(place) / "hospital"
+        folder.mkdir()
+        shutil.copy(table, folder / "patients.csv")
+        line = [sys.executable, "-m", "scumble", "studio", str(folder), "--no-browser"]
+        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
+                page.set_default_timeout(300_000)
+                page.goto(process.stdout.readline().split()[-1])
+                page.get_by_role("button", name="Open the table").click()
+                page.get_by_role("group", name="cost").get_by_role("radio", name="dropped").check()
+                page.get_by_text("Every column is decided").wait_for()
+                for _ in range(2):
+                    page.get_by_role("button", name="Save and go on").click()
+                page.get_by_role("button", name="Protect all values").click()
+                page.locator(".frontier").wait_for()
+                kept(page, "studio.png")
+            finally:
+                process.terminate()
 
 
 def main(demo: Path) -> None:
@@ -54,6 +86,7 @@ def main(demo: Path) -> None:
         explore = (demo / "patients.release" / "explore.html").resolve().as_uri()
         taken(browser, f"{explore}#show=count&by=disease&order=most&top=10", "explore.png", 900)
         taken(browser, (demo / "report.html").resolve().as_uri(), "report.png", 900)
+        studio(browser, demo / "patients.csv")
         taken(browser, terminal.resolve().as_uri(), "answer.png", 250)
         browser.close()
 

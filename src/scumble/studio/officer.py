@@ -97,7 +97,7 @@ class Officer:
             finding["gauge"] = gauge(finding["success"], finding["low"], finding["high"], finding["baseline"])
         facts |= {
             "seed": self.studio.seed,
-            "folder": str(self.studio.folder),
+            "folder": self.studio.folder.name,
             "place": place,
             "name": path.name,
             "path": self._shown(path),

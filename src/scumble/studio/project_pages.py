@@ -85,7 +85,7 @@ class ProjectPages:
         undecided = [name for name, column in spec.columns.items() if column.role == UNDECIDED]
         common = {
             "seed": self.studio.seed,
-            "folder": str(self.studio.folder),
+            "folder": self.studio.folder.name,
             "project": project,
             "step": step,
             "step_title": STEPS[step],
