@@ -16,7 +16,7 @@ import scumble
 from scumble.cli import app
 from scumble.core.errors import ParameterError, QueryError
 from scumble.release.fidelity import fidelity
-from scumble.release.synthetic import Synthetic
+from scumble.release.synthetic import EstimatedJoint, Synthetic
 
 ILLS = ["flu", "cold", "gout"]
 DRAWN = 20_000
@@ -114,6 +114,19 @@ def test_rows_say_what_they_are(release: scumble.Release, drawn: Synthetic, tmp_
         few.write(tmp_path / "rows.xlsx")
     assert release.synthesize(50, seed=1).rows.equals(release.synthesize(50, seed=1).rows)
     assert not release.synthesize(50).rows.equals(release.synthesize(50).rows)
+
+
+def test_no_combination_of_public_values_is_lost_to_coins() -> None:
+    """Few rows, little retention, many zeros: every published combination keeps its rows in the joint."""
+    rng = np.random.default_rng(6)
+    table = pa.table({"a": rng.choice(6, 120), "b": rng.choice(6, 120), "ill": rng.choice(ILLS, 120)})
+    release = publish_openly(table, sensitive="ill", domains={"ill": ILLS}, retain=0.2, seed=1)
+    joint = EstimatedJoint.of(release, ["a", "b", "ill"])
+    rows = {
+        (line["a"], line["b"]): line["count_all"]
+        for line in table.group_by(["a", "b"]).aggregate([([], "count_all")]).to_pylist()
+    }
+    assert joint.weights.sum(axis=1) == pytest.approx([rows[line["a"], line["b"]] for line in joint.public.to_pylist()])
 
 
 def test_columns_of_one_kind_alone_are_drawn_too(release: scumble.Release) -> None:

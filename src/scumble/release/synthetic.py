@@ -42,6 +42,8 @@ SWEEPS = 60
 CLOSE = 1e-7
 LEAST_ROWS = 10
 """Rows that a value of a public column has on average, where its pair with x is estimated."""
+HALF = 0.5
+"""A row that every public value has of what all rows have: where coins leave 0 for what differs between columns, no combination is lost."""
 KINDS = (".parquet", ".csv")
 
 fidelity_page = deferred("scumble.reporting.fidelity", "page")
@@ -232,10 +234,10 @@ def _pair(release: "Release", axis: Axis, cells: pa.Table, values: pa.Table, sha
         return None
     answer = _likeliest(axis, release, [Axis(name, True) for name in values.column_names])
     combined = {key: place for place, key in enumerate(zip(*(c.to_pylist() for c in values.columns), strict=True))}
-    table = np.zeros((len(known), len(shares)))
+    table = np.tile(HALF * shares / shares.sum(), (len(known), 1))
     for (own, *others), number in zip(keys_of(answer), answer[COUNT].value, strict=True):
         if own in known and tuple(others) in combined:
-            table[known[own], combined[tuple(others)]] = max(number, 0.0)
+            table[known[own], combined[tuple(others)]] += max(number, 0.0)
     return np.array([known[key] for key in keys], dtype=np.intp), table
 
 
