@@ -29,6 +29,12 @@ HOW: dict[str, dict[str, Any]] = {
         "epsilon": 2,
         "settings": {"k": 5, "delta": 0.01, "schema": [["sex", "disease"], ["disease", "smoker"]]},
     },
+    "marginals": {
+        "sensitive": [*TWO["sensitive"], "sex"],
+        "domains": {**TWO["domains"], "sex": ["F", "M"]},
+        "epsilon": 2,
+        "settings": {"marginals": [["sex", "disease"], ["disease", "smoker"]]},
+    },
     "frapp": {**TWO, "gamma": 30},
     "anatomy": {**ONE, "settings": {"l": 2}},
     "alpha_beta": {

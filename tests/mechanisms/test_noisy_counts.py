@@ -12,8 +12,8 @@ from naming import publish_openly
 
 import scumble
 from scumble.core.errors import ParameterError, SchemaError
+from scumble.mechanisms.counted_terms import check_full
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
-from scumble.mechanisms.noisy_counts.terms import check_full
 from scumble.release.verify import verify
 
 DISEASES = ["flu", "cold", "hiv"]

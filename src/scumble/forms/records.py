@@ -61,6 +61,11 @@ class FormRecord(Model):
         return ""
 
     @property
+    def counted(self) -> str:
+        """What became of a column whose values were counted."""
+        return "as it is, in tuples that occur often"
+
+    @property
     def unsaid(self) -> str:
         """What it leaves out and would say, had scumble written it; nothing where all is said."""
         return ""

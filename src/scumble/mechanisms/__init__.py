@@ -31,6 +31,7 @@ REGISTRY: dict[str, str] = {
     "k_dgs": "scumble.mechanisms.k_dgs",
     "noisy_counts": "scumble.mechanisms.noisy_counts",
     "columnized": "scumble.mechanisms.columnized",
+    "marginals": "scumble.mechanisms.marginals",
     "alpha_beta": "scumble.mechanisms.alpha_beta",
 }
 """The module of each mechanism, in the order in which they are compared."""

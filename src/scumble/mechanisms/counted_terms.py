@@ -2,10 +2,12 @@
 
 from functools import lru_cache
 
+import numpy as np
+
 from scumble.core.errors import InternalError
 from scumble.mechanisms.facts import Facts
-from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
-from scumble.privacy.anonymity import Verdict
+from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
+from scumble.privacy.anonymity import Verdict, check_cells
 from scumble.privacy.guarantee import Clause, Guarantee, clauses
 
 CHECKED_COUNTS = 10_000
@@ -65,6 +67,16 @@ def demand_verdict(verdict: Verdict) -> None:
     """Refuses a matrix that breaks a condition: our own mistake, because its parameters were checked before."""
     if not verdict.holds:
         raise InternalError(f"the noisy count matrix breaks its promise, {verdict}; please report the parameters")
+
+
+def check_full(matrix: ClampedCounts, *, upto: int = 300) -> Verdict:
+    """b3 in every cell of the full matrix, for counts to `upto` and published counts to twice that.
+
+    Cells whose probability is below e^-700 are left out: doubles lose their digits there, and a ratio of two says nothing.
+    """
+    most = min(2 * upto, int(700 / matrix.rate))
+    counts, published = np.arange(min(upto, most) + 1)[:, None], np.arange(most + 1)
+    return check_cells(matrix.probabilities(counts, published), 0, matrix.rate, 0.0, slack=1e-9)
 
 
 def derived_matrix(facts: Facts, k: int, epsilon: float, delta: float) -> NoisyCountMatrix:

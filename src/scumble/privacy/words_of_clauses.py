@@ -82,6 +82,7 @@ CLAUSES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "all_counted": "All published attributes are counted; joined with another table of the same people this guarantee is lost.",
     "declared_domain": "The domain was declared without looking at the data.",
     "given_schema": "The schema and the bound on the columns of a tuple were fixed without looking at the data.",
+    "given_marginals": "Which columns are counted together, and the share of epsilon of each marginal, was fixed without looking at the data.",
     "computed_schema": lambda given: f"The schema was computed from the data, from counts with noise for epsilon = {given['epsilon']:.6g}, which is part of the epsilon above.",
     "counted_columns": lambda given: f"In how many columns of the schema tuples have values was counted with noise for epsilon = {given['epsilon']:.6g}, which is part of the epsilon above.",
     "known_total": lambda given: f"That there are {given['total']:,} tuples was public before; these guarantees do not cover what it tells.",

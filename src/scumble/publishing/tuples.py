@@ -4,13 +4,14 @@ Values are recoded on the way, by the spec's rules and to the declared domains; 
 table that needs no recoding is counted where it lies.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.core.arrow_types import decoded, in_calendar, one_zero, published_type
+from scumble.core.domain import Domain
 from scumble.core.errors import InputError, ParameterError, SchemaError
 from scumble.engines.duckdb.counting import COUNT, count_tuples
 from scumble.forms.records import DomainRecord
@@ -116,6 +117,14 @@ def _streamed(
         if failed:
             raise failed[0] from None
         raise
+
+
+def shown_of(counts: Counts, domains: Mapping[str, Domain]) -> tuple[pa.Table, Counts]:
+    """Of all tuples of some domains, in the order of their codes, those that are published, and how often each is."""
+    kept = np.flatnonzero(counts)
+    codes = np.unravel_index(kept, tuple(domain.size for domain in domains.values()))
+    values = {n: d.values.take(pa.array(c)) for (n, d), c in zip(domains.items(), codes, strict=True)}
+    return pa.table(values), counts[kept]
 
 
 def demand_total(job: Job, total: int | None, rows: int | None = None) -> None:

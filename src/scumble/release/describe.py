@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from scumble.core.channel_base import BaseChannel, CodeSection, Places
 from scumble.core.display import Card, Grid, Items, Note, Part
+from scumble.forms.records import FormRecord
 from scumble.mechanisms.facts import Terms
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord
@@ -32,7 +33,7 @@ GROUPED = {
 
 def summary(name: str, manifest: Manifest, terms: Terms, doubts: Sequence[str] = ()) -> Card:
     """The columns of the release with that name, and what is guaranteed, as it was derived; with what the manifest claims beyond that."""
-    columns = [(column.name, column.type, published(column)) for column in manifest.columns]
+    columns = [(column.name, column.type, published(column, manifest.form)) for column in manifest.columns]
     parts: list[Part] = [Grid(("column", "type", "published"), columns, (0, 1, 2))]
     for table in manifest.form.tables:
         shown = ", ".join(map(str, table.attributes[:8])) + (", ..." if len(table.attributes) > 8 else "")
@@ -109,13 +110,13 @@ def _listed(values: pa.Array, members: Places) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
-def published(column: ColumnRecord) -> str:
+def published(column: ColumnRecord, form: FormRecord) -> str:
     """In a few words, how a column was published."""
     if column.parts:
-        plain = published(column.model_copy(update={"parts": None}))
+        plain = published(column.model_copy(update={"parts": None}), form)
         return f"{plain}; {' and '.join(part.name for part in column.parts)} as one"
     if column.rounded is not None:
-        plain = published(column.model_copy(update={"rounded": None}))
+        plain = published(column.model_copy(update={"rounded": None}), form)
         return f"{plain}; rounded to its grid before, by up to {column.rounded} either way"
     if column.records:
         kept = np.concatenate([record.kept for record in column.records])
@@ -149,5 +150,5 @@ def published(column: ColumnRecord) -> str:
     if column.coarsened is not None:
         return f"coarsened: {words(column.coarsened, column.type)}"
     if column.role == "counted":
-        return "as it is, in tuples that occur often"
+        return form.counted
     return "as it is"

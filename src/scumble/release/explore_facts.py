@@ -11,6 +11,7 @@ from sqlglot import exp
 from scumble.engines.sql import named
 from scumble.forms import find_form
 from scumble.forms.page_facts import domain_facts, kind_of
+from scumble.forms.records import FormRecord
 from scumble.mechanisms import find_mechanism
 from scumble.query.aggregates.aggregation import Aggregation
 from scumble.query.aggregates.avg import AVG
@@ -44,7 +45,7 @@ def facts_of(manifest: Manifest) -> dict[str, Any]:
     recoding, drawn = recoding_of(manifest), manifest.persons is not None and manifest.persons.answers is not None
     explored = None if drawn else find_form(manifest.form.kind).explored  # the page knows of no draw of rows
     return {
-        "columns": [_column(column, recoding) for column in manifest.columns],
+        "columns": [_column(column, recoding, manifest.form) for column in manifest.columns],
         "words": find_mechanism(manifest.mechanism).words.plain,
         "notes": _notes(manifest),
         "asked": explored is not None,
@@ -63,9 +64,9 @@ def _notes(manifest: Manifest) -> list[str]:
     return [f"this is the answer for {rows}" for rows in manifest.answers_for]
 
 
-def _column(column: ColumnRecord, recoding: Recoding) -> dict[str, Any]:
+def _column(column: ColumnRecord, recoding: Recoding, form: FormRecord) -> dict[str, Any]:
     name = column.name
-    facts: dict[str, Any] = {"sql": named(name), "became": published(column), **kind_of(column.type)}
+    facts: dict[str, Any] = {"sql": named(name), "became": published(column, form), **kind_of(column.type)}
     if column.domain is not None and column.records:
         facts |= domain_facts(column.values)
         if column.records[0].coded is not None:

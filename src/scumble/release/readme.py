@@ -9,6 +9,7 @@ from scumble.core.scale import Scale
 from scumble.engines.sql import quoted
 from scumble.forms import find_form
 from scumble.forms.markdown import code, plain, sentence
+from scumble.forms.records import FormRecord
 from scumble.release.describe import GROUPED
 from scumble.release.manifest import Manifest
 from scumble.release.records import ChannelRecord, ColumnRecord
@@ -25,7 +26,13 @@ def readme(manifest: Manifest) -> str:
         if manifest.randomness.secure
         else "**INSECURE: the coins were drawn from a seed, for tests. Whoever guesses it undoes the perturbation.**",
         "## Columns",
-        "\n".join(["| column | type | published |", "|---|---|---|", *[_line(column) for column in manifest.columns]]),
+        "\n".join(
+            [
+                "| column | type | published |",
+                "|---|---|---|",
+                *[_line(column, manifest.form) for column in manifest.columns],
+            ]
+        ),
         *[_channel(column, joint) for column in manifest.columns if column.records],
         "## What is guaranteed",
         "\n".join(f"- {sentence(g.statement)}" for g in manifest.guarantees)
@@ -41,12 +48,12 @@ def readme(manifest: Manifest) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _line(column: ColumnRecord) -> str:
+def _line(column: ColumnRecord, form: FormRecord) -> str:
     if column.role in GROUPED:
         return f"| {plain(column.name)} | {column.type} | {GROUPED[column.role].format(of=plain(column.of))} |"
     coarser = f"coarsened: {plain(words(column.coarsened, column.type))}" if column.coarsened else None
     shown = {
-        "counted": coarser or "as it is, in tuples that occur often",
+        "counted": coarser or form.counted,
         "sensitive": "perturbed, see below",
         "stratum": "the number of the row's sub-table, see below",
         "weight": "how many rows of the original table this one stands for",

@@ -42,7 +42,7 @@ def attack(case: Case) -> Finding | None:
     if isinstance(record.counting, Exact):
         return _exact(case)
     if case.source is None:
-        families = [list(_zeros(case, record.counting))] if isinstance(record.counting, Full) else []
+        families = [list(_zeros(case, record))] if record.every else []
         return finding_of(NAME, families, error_of(NAME), "the noise of the manifest")
     tables = [table for table in counted_tables(case) if not math.isnan(table.stayed)]
     families = [
@@ -166,14 +166,16 @@ def _alike(tables: list[TupleCounts]) -> Iterator[Sign]:
             yield replace(sign, of=f"{of}, a correlation of {sign.seen:.3f}")
 
 
-def _zeros(case: Case, counting: Full) -> Iterator[Sign]:
-    """Without the raw table: tuples of the domain that are not published."""
+def _zeros(case: Case, record: TuplesRecord) -> Iterator[Sign]:
+    """Without the raw table: tuples of the domain that are not published, table by table."""
     assert case.publication.manifest is not None
     kinds = {column.name: column.type for column in case.publication.manifest.columns}
-    tuples = math.prod(domain.domain(kinds[name]).size for name, domain in counting.domains.items())
-    table = case.publication.table
-    published = table.group_by(table.column_names).aggregate([]).num_rows
-    most = 1 / (1 + math.exp(-counting.epsilon))
-    silent = tuples - published
-    of = f"{silent:,} of {tuples:,} tuples are published with 0, of which noise leaves {tuples * most:,.1f} at most"
-    yield Sign(float(binom.logsf(silent - 1, tuples, most)), silent / tuples, most, of)
+    for place, table in enumerate(case.publication.tables):
+        counting = record.counting_of(place)
+        assert isinstance(counting, Full)
+        tuples = math.prod(domain.domain(kinds[name]).size for name, domain in counting.domains.items())
+        published = table.group_by(table.column_names).aggregate([]).num_rows
+        most = 1 / (1 + math.exp(-counting.epsilon))
+        silent, where = tuples - published, f" of {record.tables[place].name}" if record.tables else ""
+        of = f"{silent:,} of {tuples:,} tuples{where} are published with 0, of which noise leaves {tuples * most:,.1f} at most"
+        yield Sign(float(binom.logsf(silent - 1, tuples, most)), silent / tuples, most, of)

@@ -15,7 +15,7 @@ from scumble.auditing.evidence.excerpt import Excerpt
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.core.arrow_types import decoded
 from scumble.core.once import once
-from scumble.forms.tuples.record import Counting, Full, Practical, TuplesRecord
+from scumble.forms.tuples.record import Exact, Full, Midpoints, Practical, TuplesRecord
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
 from scumble.truth import recoded
 
@@ -36,7 +36,7 @@ class TupleCounts:
     """Tuples of a declared domain that nobody has and that were not published."""
     stayed: float
     """The probability with which a person's tuple stayed in this table."""
-    counting: Counting
+    counting: Exact | Practical | Full | Midpoints
 
     @once
     def law(self) -> ClampedCounts:
@@ -100,11 +100,11 @@ def counted_tables(case: Case) -> Iterator[TupleCounts]:
     names = [column.name for column in manifest.columns]
     parts = [(table.name, list(table.attributes)) for table in record.tables] or [("", names)]
     excerpt = case.publication.excerpt
-    for (name, attributes), published in zip(parts, case.publication.tables, strict=True):
+    for place, ((name, attributes), published) in enumerate(zip(parts, case.publication.tables, strict=True)):
         own = Excerpt([column for column in excerpt.names if column in attributes], excerpt.bits)
         wanted = attributes if record.schema_ is None else names
         raw = recoded(case.excerpt(wanted, own), manifest)
-        yield _counted(case, name, attributes, published, _with_a_place(case, raw, record), record)
+        yield _counted(case, name, attributes, published, _with_a_place(case, raw, record), record, place)
 
 
 def _with_a_place(case: Case, raw: pa.Table, record: TuplesRecord) -> pa.Table:
@@ -127,7 +127,7 @@ def _with_a_place(case: Case, raw: pa.Table, record: TuplesRecord) -> pa.Table:
 
 
 def _counted(
-    case: Case, name: str, attributes: list[str], published: pa.Table, raw: pa.Table, record: TuplesRecord
+    case: Case, name: str, attributes: list[str], published: pa.Table, raw: pa.Table, record: TuplesRecord, place: int
 ) -> TupleCounts:
     (ours, theirs), count = together(attributes, published, raw)
     one = np.zeros(count, dtype=np.int64)
@@ -138,12 +138,12 @@ def _counted(
     )
     shown, true = np.bincount(ours, minlength=count), np.bincount(theirs, minlength=count)
     some = np.logical_or.reduce([pc.is_valid(column).to_numpy(zero_copy_only=False) for column in both.columns])
-    true = np.where(some | (record.schema_ is None), true, 0)
-    absent = 0
-    if isinstance(record.counting, Full):
+    true = np.where(some | record.every | (record.schema_ is None), true, 0)
+    absent, counting = 0, record.counting_of(place)
+    if isinstance(counting, Full):
         kinds = {c.name: c.type for c in case.publication.manifest.columns}  # type: ignore[union-attr]
-        absent = math.prod(d.domain(kinds[n]).size for n, d in record.counting.domains.items()) - count
-    return TupleCounts(name, both, true, shown, absent, _stayed(raw, record), record.counting)
+        absent = math.prod(d.domain(kinds[n]).size for n, d in counting.domains.items()) - count
+    return TupleCounts(name, both, true, shown, absent, _stayed(raw, record), counting)
 
 
 def _plain(published: pa.Table, raw: pa.Table, name: str) -> Iterator[pa.Array]:

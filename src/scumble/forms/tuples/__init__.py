@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from scumble.core.deferred import deferred
 from scumble.forms.form import Form, View
-from scumble.forms.tuples.record import Exact, Full, Midpoints, Practical, TuplesRecord
+from scumble.forms.tuples.record import Exact, Midpoints, Practical, TuplesRecord
 
 if TYPE_CHECKING:
     from scumble.release.manifest import Manifest
@@ -21,7 +21,7 @@ def _view(manifest: "Manifest") -> View:
         looked_up=not isinstance(counting, Midpoints) and record.schema_ is None,
         people=[table.name for table in record.tables] or (None,),
         invented=frozenset(roles[role] for role in ("user", "pattern") if role in roles),
-        domains=counting.domains if isinstance(counting, Full) else {},
+        domains=record.all_declared or {},
     )
 
 

@@ -1,11 +1,12 @@
 """The tuples of the tables that a question is put to, counted once for all questions, with what each stands for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from scumble.core.domain import Domain
 from scumble.engines.engine import Engine
 from scumble.forms.tuples.capped_table import PLACE, CappedTable
 from scumble.forms.tuples.counting import (
@@ -18,6 +19,8 @@ from scumble.forms.tuples.counting import (
     patterns_of,
     tuples_of,
 )
+from scumble.forms.tuples.linear import Noise
+from scumble.forms.tuples.marginals import Together
 from scumble.forms.tuples.opened import CountedRelease, CountedTable
 from scumble.forms.tuples.statement import Summed
 from scumble.forms.tuples.sums import Sums
@@ -31,6 +34,7 @@ class Counting:
 
     tuples: CountedTuples
     all: Sums
+    noise: Noise | None
     capped: Sequence[CappedTable] | None = None
     """The tables, where a cap took tuples out of them."""
 
@@ -39,10 +43,30 @@ class Counting:
         """Counts the tuples of the tables."""
         count = _of_rows if release.transactions is None else _of_transactions
         counted, capped = count(release, tables, engine)
+        noise = tables[0].noise
         name = " ".join(["scumble counted", *(table.name for table in tables)])
+        several = release.transactions is not None
+        return cls._registered(engine, name, counted, several, None if noise is None else Noise.of(noise), capped)
+
+    @classmethod
+    def of_cells(cls, together: Together, domains: Mapping[str, Domain], engine: Engine) -> "Counting":
+        """The cells of some columns, which marginals were put together for."""
+        name = " ".join(["scumble cells of", *domains])
+        return cls._registered(engine, name, together.table(domains), False, together.noise, None)
+
+    @classmethod
+    def _registered(
+        cls,
+        engine: Engine,
+        name: str,
+        counted: pa.Table,
+        several: bool,
+        noise: Noise | None,
+        capped: Sequence[CappedTable] | None,
+    ) -> "Counting":
         engine.register(name, counted, everywhere=True)
-        tuples = CountedTuples(engine, name, release.transactions is not None)
-        return cls(tuples, sums_of(tuples.sums({}, None, [Summed()]), Summed(), 0), capped)
+        tuples = CountedTuples(engine, name, several)
+        return cls(tuples, sums_of(tuples.sums({}, None, [Summed()]), Summed(), 0), noise, capped)
 
     @property
     def rows(self) -> float:
@@ -66,7 +90,7 @@ def _of_rows(
     release: CountedRelease, tables: Sequence[CountedTable], engine: Engine
 ) -> tuple[pa.Table, list[CappedTable] | None]:
     """The tuples of one table."""
-    (table,), rule = tables, _rule(release.noise)
+    (table,), rule = tables, _rule(tables[0].noise)
     counted = tuples_of(engine, table.place, table.attributes)
     if release.domains is not None:
         counted = over_domain(counted, {name: release.domains[name] for name in table.attributes})
@@ -83,7 +107,7 @@ def _of_transactions(
 ) -> tuple[pa.Table, list[CappedTable] | None]:
     """The pairs of all tables."""
     assert release.transactions is not None
-    rule, roles, parts, capped = _rule(release.noise), release.transactions, [], []
+    rule, roles, parts, capped = _rule(tables[0].noise), release.transactions, [], []
     for place, (table, own) in enumerate(zip(tables, owned(t.attributes for t in tables), strict=True)):
         pairs = pairs_of(engine, table.place, roles)
         if release.kept is not None:

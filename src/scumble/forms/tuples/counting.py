@@ -15,6 +15,7 @@ from scumble.engines.engine import Engine, registered
 from scumble.engines.expressions import column, count, double, select, table
 from scumble.forms.tuples.capped_table import PLACE, CappedTable
 from scumble.forms.tuples.linear import Floats
+from scumble.forms.tuples.marginals import dense, domain_table
 from scumble.forms.tuples.statement import NOISE, NUMBER, TUPLE, Summed, sums_of
 from scumble.forms.tuples.suppressed import Span
 from scumble.mechanisms.kept_columns import KeptColumn
@@ -121,13 +122,7 @@ def tuples_of(engine: Engine, part: str, columns: Sequence[str]) -> pa.Table:
 
 def over_domain(tuples: pa.Table, domains: Mapping[str, Domain]) -> pa.Table:
     """Every tuple of the domain, those that were not published with a count of 0."""
-    shape = tuple(domain.size for domain in domains.values())
-    counts = np.zeros(int(np.prod(shape, dtype=np.int64)), dtype=np.int64)
-    codes = [domain.encode(tuples.column(name).combine_chunks(), name) for name, domain in domains.items()]
-    counts[np.ravel_multi_index(codes, shape)] = tuples.column(COUNT).to_numpy()
-    places = np.unravel_index(np.arange(len(counts)), shape)
-    values = {name: d.values.take(pa.array(place)) for (name, d), place in zip(domains.items(), places, strict=True)}
-    return pa.table({**values, COUNT: counts})
+    return pa.table({**domain_table(domains), COUNT: dense(tuples, domains, COUNT).ravel().astype(np.int64)})
 
 
 def owned(parts: Iterable[Sequence[Any]]) -> list[list[Any]]:

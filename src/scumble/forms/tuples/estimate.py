@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scumble.forms.tuples.linear import Floats
+from scumble.forms.tuples.linear import Floats, Noise
 from scumble.forms.tuples.sums import Sums
 from scumble.forms.tuples.suppressed import AllTuples, Span, bounds_of_average, bounds_of_sum
-from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.estimates import PUBLISHED, Estimate
 from scumble.query.intervals import of_average
 from scumble.query.model import Aggregate
@@ -26,7 +25,7 @@ Bounds = tuple[Floats, Floats]
 class Known:
     """What is known of the counts, and of rows that were suppressed."""
 
-    noise: ClampedCounts | None
+    noise: Noise | None
     """None: counts are exact."""
     all_tuples: AllTuples | None
     """Where rows may have been suppressed, and it is public how many there are."""

@@ -21,8 +21,10 @@ def explored(manifest: "Manifest") -> dict[str, Any]:
     assert isinstance(record, TuplesRecord)
     kinds = {column.name: column.type for column in manifest.columns}
     facts: dict[str, Any] = {"complete": counted.complete}
-    if counted.noise is not None:
-        facts["noise"] = _noise(counted.noise)
+    if counted.marginals:
+        facts["marginals"] = {table.name: _noise(table.noise) for table in counted.tables if table.noise is not None}
+    elif (noise := counted.tables[0].noise) is not None:
+        facts["noise"] = _noise(noise)
     if counted.kept is not None:
         facts["kept"] = {name: None if kept is None else _kept(kept) for name, kept in counted.kept.items()}
     if record.all_declared is not None:

@@ -25,6 +25,32 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Noise:
+    """The noise in what a counted tuple stands for."""
+
+    floor: int
+    """Rows that it stands for at least."""
+    rates: tuple[float, ...]
+    """Of the tables that it was counted in."""
+    worth: float = 1.0
+    """To how many tuples of one weight its noise adds up: more than one where it is itself a sum."""
+
+    @classmethod
+    def of(cls, counts: ClampedCounts) -> "Noise":
+        """That of one count."""
+        return cls(counts.floor, (counts.rate,))
+
+    @property
+    def even(self) -> bool:
+        """Whether it is that of one tuple, or of several of one weight, which are of one table."""
+        return len(self.rates) == 1
+
+    def quantile(self, count: int, share: float, even: bool) -> float:
+        """q for weights that are worth so many tuples."""
+        return max(weighted_quantile(rate, count, share, even) for rate in {*self.rates})
+
+
+@dataclass(frozen=True)
 class LinearSum:
     """A sum of weight times count, for every row of an answer."""
 
@@ -52,18 +78,18 @@ class LinearSum:
             self.value * weight, self.variance * square, self.square * square, self.fourth * square**2, tuples
         )
 
-    def quantiles(self, noise: ClampedCounts, share: float) -> Floats:
+    def quantiles(self, noise: Noise, share: float) -> Floats:
         """q of the docstring above, for every row."""
-        some = self.fourth > 0
-        alike = np.divide(self.square**2, self.fourth, out=np.zeros_like(self.square), where=some)
-        number = np.clip(alike, np.minimum(self.tuples, 1), self.tuples)
-        even = np.abs(alike - self.tuples) <= 1e-6 * self.tuples
+        some, tuples = self.fourth > 0, self.tuples * noise.worth
+        alike = noise.worth * np.divide(self.square**2, self.fourth, out=np.zeros_like(self.square), where=some)
+        number = np.clip(alike, np.minimum(tuples, 1), tuples)
+        even = (np.abs(alike - tuples) <= 1e-6 * tuples) & noise.even
         whole = np.where(even, np.rint(number), np.minimum(np.floor(number), MANY)).astype(np.int64)
         cases, places = np.unique(np.stack([whole, even], axis=1), axis=0, return_inverse=True)
-        quantiles = [weighted_quantile(noise.rate, int(count), share, bool(same)) for count, same in cases]
+        quantiles = [noise.quantile(int(count), share, bool(same)) for count, same in cases]
         return np.array(quantiles, np.float64)[places.reshape(-1)]
 
-    def reach(self, noise: ClampedCounts | None, share: float) -> Floats:
+    def reach(self, noise: Noise | None, share: float) -> Floats:
         """Half the width of the interval; none where counts are exact."""
         return np.zeros_like(self.value) if noise is None else self.quantiles(noise, share) * np.sqrt(self.variance)
 

@@ -7,7 +7,7 @@ from typing import Any
 from scumble.core.domain import Domain
 from scumble.engines.engine import TABLE
 from scumble.forms.form import PART
-from scumble.forms.tuples.record import Counting, Full, Midpoints, Practical, SchemaRecord, TuplesRecord
+from scumble.forms.tuples.record import Exact, Full, Midpoints, Practical, SchemaRecord, TuplesRecord
 from scumble.mechanisms.kept_columns import KeptColumn
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 
@@ -19,6 +19,8 @@ class CountedTable:
     name: str
     attributes: Sequence[Any]
     place: str
+    noise: ClampedCounts | None
+    """None: counts are exact."""
     rows: int = 0
 
 
@@ -28,8 +30,6 @@ class CountedRelease:
 
     columns: Sequence[str]
     tables: Sequence[CountedTable]
-    noise: ClampedCounts | None
-    """None: counts are exact."""
     total: int | None
     transactions: dict[str, str] | None
     domains: dict[str, Domain] | None
@@ -42,19 +42,31 @@ class CountedRelease:
     kept: Mapping[str, KeptColumn | None] | None = None
     """Of each table what the cap on columns took away; nothing where it took nothing."""
 
+    @property
+    def noisy(self) -> bool:
+        """Whether counts have noise; they have it in all tables or in none."""
+        return self.tables[0].noise is not None
+
+    @property
+    def marginals(self) -> bool:
+        """Whether every tuple of several domains was counted, table by table."""
+        return self.domains is not None and self.tables[0].place != TABLE
+
 
 def counted_release(manifest: Any) -> CountedRelease:
     """Its tables, and how their counts are corrected."""
     record: TuplesRecord = manifest.form
     names = [column.name for column in manifest.columns]
     kinds = {column.name: column.type for column in manifest.columns}
-    whole = CountedTable("data", names, TABLE)
-    tables = [CountedTable(t.name, t.attributes, PART.format(t.name), t.rows) for t in record.tables]
-    every = record.counting.domains if isinstance(record.counting, Full) else {}
+    whole = CountedTable("data", names, TABLE, _noise(record.counting_of(0)) if not record.tables else None)
+    tables = [
+        CountedTable(t.name, t.attributes, PART.format(t.name), _noise(record.counting_of(place)), t.rows)
+        for place, t in enumerate(record.tables)
+    ]
+    every = record.all_declared or {}
     return CountedRelease(
         names,
         tables or [whole],
-        _noise(record.counting),
         record.total,
         record.transactions,
         {n: d.domain(kinds[n]) for n, d in every.items()} or None,
@@ -77,7 +89,7 @@ def _kept(schema: SchemaRecord | None) -> dict[str, KeptColumn | None] | None:
     }
 
 
-def _noise(counting: Counting) -> ClampedCounts | None:
+def _noise(counting: Exact | Practical | Full | Midpoints) -> ClampedCounts | None:
     if isinstance(counting, Full):
         return ClampedCounts.full(counting.epsilon)
     return ClampedCounts(counting.k, counting.epsilon / 2) if isinstance(counting, Practical) else None

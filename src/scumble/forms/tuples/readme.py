@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from scumble.forms.by_hand import by_group, or_scumble
 from scumble.forms.markdown import code, plain
 from scumble.forms.records import DomainRecord
-from scumble.forms.tuples.record import Exact, Full, Midpoints, Practical, SchemaRecord, TuplesRecord
+from scumble.forms.tuples.record import Exact, Full, Marginals, Midpoints, Practical, SchemaRecord, TuplesRecord
 from scumble.mechanisms.kept_columns import KeptColumn
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ def howto(manifest: "Manifest") -> str:
     """Counting, with the correction at k and the bound for what is missing."""
     record = manifest.form
     assert isinstance(record, TuplesRecord)
+    if isinstance(record.counting, Marginals):
+        parts = [_marginals(record, record.counting), _summing(record), or_scumble(by_group(manifest.columns[0].name))]
+        return "\n\n".join(parts)
     tables = "" if record.schema_ is None else _tables(record.schema_)
     asked = record.transactions["item"] if record.transactions else manifest.columns[0].name
     capped = "" if record.schema_ is None else _capped(record.schema_)
@@ -64,6 +67,28 @@ def _tables(record: SchemaRecord) -> str:
     )
 
 
+def _marginals(record: TuplesRecord, counting: Marginals) -> str:
+    """Each table, with the noise of its counts."""
+    lines = []
+    for table, epsilon in zip(record.tables, counting.epsilons, strict=True):
+        r = math.exp(-epsilon)
+        numbers = f"{epsilon!r} | {r!r} | {-r / (1 - r)!r} | {2 * r / (1 - r) ** 2!r} | {r / (1 - r) ** 2!r}"
+        lines.append(f"| {plain(table.name)} | {_shown(table.attributes)} | {numbers} |")
+    return (
+        "Each table is a marginal: the rows of the original table were counted by some of the columns, and every combination of their declared values was published X = max(0, i + Z) "
+        "times, i its true count, Z two-sided geometric with the r of the table. So count combination by combination: X where X > 0, and the table's number for X = 0 (a combination that "
+        "is not in the table has X = 0, and counts too). The variance of a sum is the sum of the variances.\n\n"
+        + "\n".join(
+            [
+                "| table | columns | epsilon | r | counts for X = 0 | variance where X > 0 | where X = 0 |",
+                "|---|---|---|---|---|---|---|",
+                *lines,
+            ]
+        )
+        + "\n\nWhere several tables have the columns of a question, each gives an estimate of its own; weight them by the inverse of their variances."
+    )
+
+
 def _capped(record: SchemaRecord) -> str:
     """What a cap on tables took away, and how to put it right by hand."""
     if not record.capped:
@@ -89,6 +114,7 @@ def _counting(record: TuplesRecord) -> str:
         return f"Each row is a box of values that holds at least {counting.k} rows of the original table; boxes do not overlap, and counting rows counts exactly."
     if isinstance(counting, Exact):
         return f"Tuples that occur fewer than {counting.k} times are missing; the others occur exactly as often as in the original table."
+    assert not isinstance(counting, Marginals), "marginals have words of their own"
     return _noisy(counting)
 
 

@@ -1,5 +1,6 @@
 """The record of counted tuples: how they were counted, and how their attributes were divided into tables."""
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -51,7 +52,20 @@ class Midpoints(Model):
     k: int = Field(ge=1, le=MOST)
 
 
-Counting = Annotated[Exact | Practical | Full | Midpoints, Field(discriminator="kind")]
+class Marginals(Model):
+    """Of each table of the schema every tuple of the domains of its columns, with noise on its count."""
+
+    kind: Literal["marginals"] = "marginals"
+    epsilons: list[Annotated[float, Field(gt=0, le=MOST)]]
+    """Of each table."""
+    domains: dict[str, DomainRecord]
+
+    def of_table(self, place: int, columns: Sequence[str]) -> Full:
+        """How one of the tables was counted."""
+        return Full(epsilon=self.epsilons[place], domains={name: self.domains[name] for name in columns})
+
+
+Counting = Annotated[Exact | Practical | Full | Midpoints | Marginals, Field(discriminator="kind")]
 
 
 class KeptRecord(Model):
@@ -102,10 +116,27 @@ class TuplesRecord(FormRecord):
     outside: Literal["left out"] | None = None
     """Whether rows were left out of which a value has no place in what was declared; absent where nothing could leave one out."""
 
+    @model_validator(mode="after")
+    def _apart(self) -> "TuplesRecord":
+        if isinstance(self.counting, Marginals):
+            _demand_marginals(self.counting, self.schema_)
+        return self
+
+    @property
+    def every(self) -> bool:
+        """Whether every tuple of declared domains was counted."""
+        return isinstance(self.counting, Full | Marginals)
+
+    def counting_of(self, place: int) -> "Exact | Practical | Full | Midpoints":
+        """How the tuples of one of the tables were counted."""
+        if isinstance(self.counting, Marginals):
+            return self.counting.of_table(place, self.tables[place].attributes)
+        return self.counting
+
     @property
     def k(self) -> int | None:
         """How often a published tuple is there at least, where there is such a number."""
-        return None if isinstance(self.counting, Full) else self.counting.k
+        return None if isinstance(self.counting, Full | Marginals) else self.counting.k
 
     @property
     def tables(self) -> list[TableRecord]:
@@ -115,17 +146,18 @@ class TuplesRecord(FormRecord):
     @property
     def table_names(self) -> list[str] | None:
         """Those of the columns of the schema, which are numbered."""
-        return None if self.schema_ is None else [f"column-{place:02d}" for place in range(1, len(self.tables) + 1)]
+        kind = "marginal" if isinstance(self.counting, Marginals) else "column"
+        return None if self.schema_ is None else [f"{kind}-{place:02d}" for place in range(1, len(self.tables) + 1)]
 
     @property
     def declared_domains(self) -> dict[str, DomainRecord]:
         """Those of a full count, and those that numbers were declared to have."""
-        return {**(self.declared or {}), **(self.counting.domains if isinstance(self.counting, Full) else {})}
+        return {**(self.declared or {}), **(self.all_declared or {})}
 
     @property
     def all_declared(self) -> dict[str, DomainRecord] | None:
         """Each column has one where every tuple was counted."""
-        return self.counting.domains if isinstance(self.counting, Full) else None
+        return self.counting.domains if isinstance(self.counting, Full | Marginals) else None
 
     @property
     def on_word(self) -> list[str]:
@@ -134,6 +166,8 @@ class TuplesRecord(FormRecord):
         sentences = (
             [] if self.total is None else [f"that there are {self.total:,} tuples, and that this was public before"]
         )
+        if isinstance(self.counting, Marginals):
+            return [*sentences, "that marginals and domains were fixed without looking at the data"]
         if schema is None:
             return sentences
         cost = (
@@ -147,6 +181,11 @@ class TuplesRecord(FormRecord):
     def counted_rows(self) -> str:
         """Those that have a place in what was declared; whether there are others is told to nobody."""
         return "" if self.outside is None else OF_PLACE
+
+    @property
+    def counted(self) -> str:
+        """In marginals nothing is left out, and everything has noise."""
+        return "in marginals, with noise on every count" if isinstance(self.counting, Marginals) else super().counted
 
     @property
     def unsaid(self) -> str:
@@ -163,3 +202,15 @@ class TuplesRecord(FormRecord):
     def transactions(self) -> dict[str, str] | None:
         """The roles of transactions, where there are any."""
         return None if self.schema_ is None else self.schema_.transactions
+
+
+def _demand_marginals(counting: Marginals, schema: SchemaRecord | None) -> None:
+    """Each table has columns that have domains, none of them twice, and an epsilon; every tuple is in all tables."""
+    if schema is None or schema.transactions or schema.schema_from != "given" or schema.c_star != len(schema.tables):
+        raise ValueError("marginals are tables of a schema that was given, and every tuple is in all of them")
+    if len(counting.epsilons) != len(schema.tables):
+        raise ValueError("marginals have an epsilon for each table")
+    for table in schema.tables:
+        names = [name for name in table.attributes if isinstance(name, str)]
+        if not names or len({*names}) != len(table.attributes) or not {*names} <= {*counting.domains}:
+            raise ValueError("the columns of a marginal have domains, and none is in it twice")

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scumble.forms.tuples.linear import Floats, LinearSum
+from scumble.forms.tuples.linear import Floats, LinearSum, Noise
 from scumble.forms.tuples.sums import Sums
-from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.query.intervals import of_average
 from scumble.query.moments import Moments, Ratio
 
@@ -42,7 +41,7 @@ class AllTuples:
 
 
 def bounds_of_sum(
-    sums: Sums, all_tuples: AllTuples, span: Span, noise: ClampedCounts | None, share: float
+    sums: Sums, all_tuples: AllTuples, span: Span, noise: Noise | None, share: float
 ) -> tuple[Floats, Floats]:
     """The least and the most that a sum, or a count, can be with all rows."""
     ends = []
@@ -56,7 +55,7 @@ def bounds_of_sum(
 
 
 def bounds_of_average(
-    sums: Sums, all_tuples: AllTuples, span: Span, noise: ClampedCounts | None, share: float
+    sums: Sums, all_tuples: AllTuples, span: Span, noise: Noise | None, share: float
 ) -> tuple[Floats, Floats]:
     """The least and the most that an average can be with all rows: within what values can be, whatever the noise."""
     low, high = (_average_at(sums, all_tuples, end, noise, share) for end in span)
@@ -66,7 +65,7 @@ def bounds_of_average(
 
 
 def _average_at(
-    sums: Sums, all_tuples: AllTuples, end: float, noise: ClampedCounts | None, share: float
+    sums: Sums, all_tuples: AllTuples, end: float, noise: Noise | None, share: float
 ) -> tuple[Floats, Floats]:
     """The interval of the average where all suppressed rows match and have one value."""
     matching, beside = sums.less(np.full_like(sums.weight, end)), all_tuples.beside(sums)

@@ -19,7 +19,9 @@ from scumble.core.parameters import confidence
 from scumble.forms.form import Opened, demand_unbiased
 from scumble.forms.tuples.capped import Capped
 from scumble.forms.tuples.counted_tables import Counting, sums_of
+from scumble.forms.tuples.counting import COUNT, tuples_of
 from scumble.forms.tuples.estimate import Known, estimate
+from scumble.forms.tuples.marginals import Marginal, Together
 from scumble.forms.tuples.opened import CountedRelease, CountedTable, counted_release
 from scumble.forms.tuples.suppressed import Span
 from scumble.forms.tuples.values import ends_of, possible, summed
@@ -47,7 +49,8 @@ def answer(release: Opened, query: Query, level: Any, method: str) -> Answer:
     _demand_sums(query)
     share, counted = confidence(level), _opened(release)
     tables = _answering(query, counted)
-    counting = _counting(release, counted, tables)
+    asked = [name for name in counted.columns if name in _asked(query)]
+    counting = _cells(release, counted, tables, asked) if counted.marginals else _counting(release, counted, tables)
     tuples, where = counting.tuples, query.where
     ends = ends_of(query.aggregates, tuples, where)
     values = [summed(a, ends, counted.complete) for a in query.aggregates]
@@ -100,10 +103,35 @@ def _counting(release: Opened, counted: CountedRelease, tables: Sequence[Counted
     return counting
 
 
+def _cells(release: Opened, counted: CountedRelease, tables: Sequence[CountedTable], columns: list[str]) -> Counting:
+    """The cells of the columns of a question, put together of all marginals that have them; each set of columns once for all questions."""
+    domains, prepared = counted.domains or {}, release.prepared
+    name = "cells of " + " ".join(map(repr, columns))
+    if name not in prepared:
+        marginals = [marginal_of(release, counted, table) for table in tables]
+        own = {column: domains[column] for column in columns}
+        prepared[name] = Counting.of_cells(Together.of(marginals, columns), own, release.engine)
+    counting: Counting = prepared[name]
+    return counting
+
+
+def marginal_of(release: Opened, counted: CountedRelease, table: CountedTable) -> Marginal:
+    """One of the tables, read once for all questions."""
+    name = f"marginal {table.name}"
+    if name not in release.prepared:
+        assert counted.domains is not None
+        assert table.noise is not None
+        domains = {column: counted.domains[column] for column in table.attributes}
+        tuples = tuples_of(release.engine, table.place, table.attributes)
+        release.prepared[name] = Marginal.of(domains, table.noise, tuples, COUNT)
+    marginal: Marginal = release.prepared[name]
+    return marginal
+
+
 def _known(release: CountedRelease, counting: Counting, share: float) -> Known:
     all_tuples = counting.all_tuples(release)
-    exactly = release.noise is None and all_tuples is not None and all_tuples.rows == all_tuples.value
-    return Known(release.noise, all_tuples, release.complete or exactly or release.domains is not None, share)
+    exactly = counting.noise is None and all_tuples is not None and all_tuples.rows == all_tuples.value
+    return Known(counting.noise, all_tuples, release.complete or exactly or release.domains is not None, share)
 
 
 def _answering(query: Query, release: CountedRelease) -> list[CountedTable]:
@@ -114,7 +142,9 @@ def _answering(query: Query, release: CountedRelease) -> list[CountedTable]:
     asked = _asked(query)
     fitting = [table for table in release.tables if asked <= set(table.attributes)]
     if fitting:
-        return [max(fitting, key=lambda table: table.rows)]
+        return fitting if release.marginals else [max(fitting, key=lambda table: table.rows)]
+    if release.marginals:
+        raise NotEstimable(_apart(asked, release))
     held = "; ".join(
         f"{name!r} is in "
         + " and ".join(
@@ -125,6 +155,15 @@ def _answering(query: Query, release: CountedRelease) -> list[CountedTable]:
     raise NotEstimable(
         f"no column of the schema has all of {', '.join(sorted(asked))}, and what was published apart cannot be put together: {held}. "
         "Ask for each part by itself"
+    )
+
+
+def _apart(asked: set[str], release: CountedRelease) -> str:
+    names = ", ".join(sorted(asked))
+    held = "; ".join(", ".join(map(str, table.attributes)) for table in release.tables[:20])
+    return (
+        f"no marginal of this release has all of {names}: it has {held}{'; ...' if len(release.tables) > 20 else ''}. "
+        f"Ask for columns of one of them, or its publisher for a marginal of {names}"
     )
 
 
@@ -144,6 +183,8 @@ def _refuse_pseudonyms(query: Query, roles: dict[str, str]) -> None:
 
 def _notes(query: Query, release: CountedRelease, tables: Sequence[CountedTable], counting: Counting) -> list[str]:
     notes: list[str] = []
+    if release.marginals:
+        return [_put_together(tables)]
     if release.domains is not None or release.complete:
         return notes
     if release.transactions is None and len(release.tables) > 1:
@@ -155,15 +196,25 @@ def _notes(query: Query, release: CountedRelease, tables: Sequence[CountedTable]
         )
         if counting.corrected and all(aggregate.kind == "count" for aggregate in query.aggregates):
             return notes
-    what = "the value is exact" if release.noise is None else "the interval is"
+    what = "the interval is" if release.noisy else "the value is exact"
     if release.total is None or release.transactions is not None:
         notes.append(f"{what} for what was published; rare tuples were suppressed, how many rows is not known")
     else:
-        missing = f"{'' if release.noise is None else 'about '}{max(release.total - counting.rows, 0):,.0f}"
+        missing = f"{'about ' if release.noisy else ''}{max(release.total - counting.rows, 0):,.0f}"
         notes.append(
             f"{what} for what was published; {missing} of {release.total:,} rows were suppressed, and any of them may match"
         )
     return notes
+
+
+def _put_together(tables: Sequence[CountedTable]) -> str:
+    """Which marginals an answer is from."""
+    first, *others = tables
+    if not others:
+        return f"answered from {first.name}: {', '.join(map(str, first.attributes))}"
+    return (
+        f"put together of {len(tables)} marginals that have these columns, each weighted by the inverse of its variance"
+    )
 
 
 def _boundless(query: Query, spans: Sequence[Span | None], known: Known, release: CountedRelease) -> list[str]:

@@ -10,7 +10,7 @@ from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 from scumble.mechanisms.noisy_counts.plan import CountsPlan
 from scumble.publishing.copies import written_tuples
 from scumble.publishing.row_pipeline import Job, Written
-from scumble.publishing.tuples import Recoder, counted, demand_total
+from scumble.publishing.tuples import Recoder, counted, demand_total, shown_of
 
 Counts = npt.NDArray[np.int64]
 
@@ -42,9 +42,7 @@ def _press_full(job: Job, recoder: Recoder, matrix: ClampedCounts) -> Written:
     tuples, counts = counted(job, recoder, names, 1)
     true[tuple(domains[n].encode(tuples.column(n).combine_chunks(), n) for n in names)] = counts
     drawn = matrix.draw(job.coin_source.entropy.stream("counts"), true.ravel())
-    kept = np.flatnonzero(drawn)
-    codes = np.unravel_index(kept, shape)
-    table = pa.table({n: domains[n].values.take(pa.array(c)) for n, c in zip(names, codes, strict=True)})
+    table, shown = shown_of(drawn, {name: domains[name] for name in names})
     every = {name: DomainRecord.of(domains[name], False) for name in names}
     record = TuplesRecord(counting=Full(epsilon=matrix.rate, domains=every), total=job.plan_as(CountsPlan).total)
-    return written_tuples(job, recoder.records(names), table, drawn[kept], record)
+    return written_tuples(job, recoder.records(names), table, shown, record)

@@ -1,10 +1,9 @@
 """What noisy counts promise: made by the plan, and derived again from a manifest by whoever opens a release."""
 
-import numpy as np
-
 from scumble.forms.tuples.record import Full, Practical, TuplesRecord
 from scumble.mechanisms.counted_terms import (
     NOT_COVERED,
+    check_full,
     demand_verdict,
     derived_matrix,
     dp_guarantee,
@@ -14,7 +13,6 @@ from scumble.mechanisms.counted_terms import (
 )
 from scumble.mechanisms.facts import Facts, Terms
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
-from scumble.privacy.anonymity import Verdict, check_cells
 from scumble.privacy.guarantee import Guarantee, clauses
 
 
@@ -41,16 +39,6 @@ def practical_terms(columns: list[str], matrix: NoisyCountMatrix, total: int | N
 def full_terms(columns: list[str], matrix: ClampedCounts, total: int | None) -> Terms:
     """epsilon-differential privacy."""
     return Terms(given_total([full_guarantee(columns, matrix)], total), list(NOT_COVERED[:1]), of_total(total))
-
-
-def check_full(matrix: ClampedCounts, *, upto: int = 300) -> Verdict:
-    """b3 in every cell of the full matrix, for counts to `upto` and published counts to twice that.
-
-    Cells whose probability is below e^-700 are left out: doubles lose their digits there, and a ratio of two says nothing.
-    """
-    most = min(2 * upto, int(700 / matrix.rate))
-    counts, published = np.arange(min(upto, most) + 1)[:, None], np.arange(most + 1)
-    return check_cells(matrix.probabilities(counts, published), 0, matrix.rate, 0.0, slack=1e-9)
 
 
 def full_guarantee(columns: list[str], matrix: ClampedCounts) -> Guarantee:

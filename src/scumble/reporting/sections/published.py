@@ -42,7 +42,8 @@ def published(subject: Subject) -> Section:
     """The section."""
     manifest = subject.manifest
     columns = [
-        ColumnLine(text(c.name), ROLES.get(c.role, c.role), c.type, how(c)) for c in manifest.columns[:MOST_COLUMNS]
+        ColumnLine(text(c.name), ROLES.get(c.role, c.role), c.type, how(c, manifest.form))
+        for c in manifest.columns[:MOST_COLUMNS]
     ]
     tables = manifest.form.tables
     merged = {

@@ -5,6 +5,7 @@ import { Domain } from "../read/domain.js";
 import { many, product } from "./arrays.js";
 import { Refused } from "./cells.js";
 import { Counting } from "./counting.js";
+import { together } from "./marginals.js";
 import { Keys } from "./scan.js";
 import { Published } from "./tuple_caps.js";
 
@@ -13,7 +14,8 @@ const MOST_TUPLES = 5_000_000;
 export class Counted {
   constructor(manifest, facts, columns) {
     const { form } = manifest;
-    const { noise, declared, complete, full } = facts.counted;
+    const { noise, declared, complete, full, marginals } = facts.counted;
+    this.marginals = marginals ?? null;
     Object.assign(this, { columns, noise: noise ?? null, complete: Boolean(complete), total: form.total ?? null });
     this.transactions = form.schema?.transactions ?? null;
     this.cStar = form.schema?.c_star ?? 1;
@@ -39,8 +41,9 @@ export class Counted {
     return ["item", "value", "pattern"].flatMap((role) => this.transactions[role] ?? []);
   }
 
-  /** The tuples of some tables. */
-  counting(tables) {
+  /** The tuples of some tables; of marginals the cells of the columns that are asked for. */
+  counting(tables, asked) {
+    if (this.marginals) return this._cells(tables, [...this.domains.keys()].filter((name) => asked.has(name)));
     const name = tables.map((table) => table.name).join(" ");
     if (!this.counted.has(name)) this.counted.set(name, this._counting(tables));
     return this.counted.get(name);
@@ -54,6 +57,28 @@ export class Counted {
     return this._ruled(new TupleTable(columns), counts, null, this._capped([table], [counts]), new Uint8Array(counts.length));
   }
 
+  /** Every declared value of a column once. */
+  declaredColumn(name) {
+    return columnsOf(this.domains, [name], this.columns).get(name);
+  }
+
+  /** Marginals that have some columns, put together (forms/tuples/marginals.py). */
+  _cells(tables, names) {
+    const key = JSON.stringify(names);
+    if (!this.counted.has(key)) {
+      const { rows, variances, noise } = together(tables.map((table) => this._marginal(table)), names, this.domains);
+      const counting = new Counting(new TupleTable(columnsOf(this.domains, names, this.columns), rows.length), rows, variances);
+      this.counted.set(key, Object.assign(counting, { noise }));
+    }
+    return this.counted.get(key);
+  }
+
+  _marginal(table) {
+    const names = table.attributes;
+    const noise = this.marginals[table.name];
+    return { names, noise, ...this._estimates(dense(tuplesOf(this.read.get(table.name), names), this.domains, names), noise) };
+  }
+
   /** What a tuple that is published n times counts: n with one variance above the floor, something else at the floor. */
   _ruled(table, counts, tuple, capped, place) {
     if (!this.noise) return new Counting(table, counts, new Float64Array(counts.length), tuple);
@@ -63,8 +88,7 @@ export class Counted {
     return new Counting(table, v, s, tuple, place, capped);
   }
 
-  _estimates(counts) {
-    const { noise } = this;
+  _estimates(counts, noise = this.noise) {
     const v = counts.map((n) => (n > noise.floor ? n : noise.at_floor));
     return { v, s: counts.map((n) => (n > noise.floor ? noise.variance_above : noise.variance_at_floor)) };
   }
@@ -156,19 +180,29 @@ function onceOf({ codes }, counts) {
 /** Every tuple of the domain, those that were not published with a count of 0. */
 function overDomain(counted, domains, facts) {
   const names = [...domains.keys()];
+  return { columns: columnsOf(domains, names, facts), counts: dense(counted, domains, names) };
+}
+
+/** How often each tuple of some domains was published, in the order of its codes. */
+function dense(counted, domains, names) {
   const shape = names.map((name) => domains.get(name).size);
   const size = product(shape);
   if (size > MOST_TUPLES) throw new Refused(`the domain has ${many(size)} tuples, too many for a page`);
   const counts = new Float64Array(size);
   const codes = names.map((name) => counted.columns.get(name).encoded(domains.get(name)));
   counted.counts.forEach((n, row) => (counts[codes.reduce((key, own, k) => key * shape[k] + own[row], 0)] = n));
+  return counts;
+}
+
+/** The values of every tuple of some domains. */
+function columnsOf(domains, names, facts) {
+  const shape = names.map((name) => domains.get(name).size);
   const columns = names.map((name, k) => {
-    const domain = domains.get(name);
     const inner = product(shape.slice(k + 1));
-    const places = Int32Array.from({ length: size }, (_, key) => Math.floor(key / inner) % shape[k]);
-    return [name, domain.column(facts.get(name), places)];
+    const places = Int32Array.from({ length: product(shape) }, (_, key) => Math.floor(key / inner) % shape[k]);
+    return [name, domains.get(name).column(facts.get(name), places)];
   });
-  return { columns: new Map(columns), counts };
+  return new Map(columns);
 }
 
 /** Columns of the same values, one below the other. */
@@ -187,9 +221,8 @@ function stacked(columns) {
 
 /** Tuples as a table that questions are put to. */
 class TupleTable {
-  constructor(columns) {
-    this.columns = columns;
-    this.rows = columns.values().next().value.rows;
+  constructor(columns, rows = columns.values().next().value.rows) {
+    Object.assign(this, { columns, rows });
   }
 
   codes(name) {

@@ -40,11 +40,12 @@ export class Release {
   /** A column that was read. */
   column(name) {
     if (!this.counted) return this.table.columns.get(name);
+    if (this.counted.marginals) return this.counted.declaredColumn(name);
     return this.counting(tablesFor([name], this)).table.codes(name);
   }
 
-  counting(tables) {
-    return this.counted.counting(tables);
+  counting(tables, asked) {
+    return this.counted.counting(tables, asked);
   }
 
   /** The columns that every question needs beside those that it names. */

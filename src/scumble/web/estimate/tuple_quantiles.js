@@ -29,16 +29,16 @@ export class LinearSum {
     return new LinearSum(by(this.value, 1), by(this.variance, 2), by(this.square, 2), by(this.fourth, 4), tuples);
   }
 
-  /** The quantile for every row. */
-  quantiles(noise, level) {
+  /** The quantile for every row; of marginals that were put together a cell is worth several tuples, of tables of several rates. */
+  quantiles({ rate, rates = [rate], worth = 1 }, level) {
     return this.value.map((_, i) => {
-      const [square, fourth, tuples] = [this.square[i], this.fourth[i], this.tuples[i]];
-      const alike = fourth > 0 ? square ** 2 / fourth : 0;
+      const [square, fourth, tuples] = [this.square[i], this.fourth[i], this.tuples[i] * worth];
+      const alike = fourth > 0 ? (worth * square ** 2) / fourth : 0;
       const number = Math.min(Math.max(alike, Math.min(tuples, 1)), tuples);
-      const even = Math.abs(alike - tuples) <= 1e-6 * tuples;
+      const even = Math.abs(alike - tuples) <= 1e-6 * tuples && rates.length === 1;
       const whole = even ? Math.round(number) : Math.min(Math.floor(number), MANY);
-      if (even) return quantile(noise.rate, whole, level);
-      return Math.max(...[whole, whole + 1].map((count) => quantile(noise.rate, count, level, 0.5)));
+      if (even) return quantile(rates[0], whole, level);
+      return Math.max(...rates.flatMap((own) => [whole, whole + 1].map((count) => quantile(own, count, level, 0.5))));
     });
   }
 

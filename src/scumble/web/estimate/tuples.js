@@ -19,7 +19,7 @@ export function tablesFor(names, release) {
     throw new Refused(
       `no table of this release has all of ${[...names].sort().join(", ")}, and what was published apart cannot be put together; ask for each part by itself`,
     );
-  return [fitting.reduce((best, own) => (own.rows > best.rows ? own : best))];
+  return release.counted.marginals ? fitting : [fitting.reduce((best, own) => (own.rows > best.rows ? own : best))];
 }
 
 /** The answer at a level: { groups, estimates, level, notes, at, limits }. */
@@ -27,7 +27,7 @@ export function answerTuples(asked, release, level) {
   const names = [...asked.groups.map(({ name }) => name), ...asked.filters.map(({ column }) => column)];
   const columns = [...names, ...asked.aggregates.flatMap(({ value }) => (value ? [value.column] : []))];
   const tables = tablesFor([...new Set(columns)], release);
-  const counting = release.counting(tables);
+  const counting = release.counting(tables, new Set(columns));
   const lines = counting.lines(asked);
   const values = asked.aggregates.map(({ kind, value }) => summable(kind, value, counting, lines, release));
   const { total, transactions } = release.counted;
@@ -80,7 +80,8 @@ function spanOf(kind, { column, shift }, filters, release) {
 }
 
 function knownOf(counted, counting, level) {
-  const { noise, total, complete, domains, transactions } = counted;
+  const { total, complete, domains, transactions } = counted;
+  const noise = counting.noise ?? counted.noise;
   const bounded = total !== null && !transactions && !domains && !counting.corrected;
   const all = bounded ? { rows: total, ...counting.all } : null;
   const exactly = !noise && all !== null && all.rows === all.value;
@@ -93,7 +94,8 @@ const CORRECTED =
 const LOWER =
   "how many were taken out of a column was not published: counts and sums are what was left, lower than the truth, and only their lower end is known";
 
-function notesOf(asked, { domains, complete, transactions, tables: every, cStar, noise, total }, tables, counting) {
+function notesOf(asked, { domains, complete, transactions, tables: every, cStar, noise, total, marginals }, tables, counting) {
+  if (marginals) return [putTogether(tables)];
   if (domains || complete) return [];
   const notes = [];
   if (!transactions && every.length > 1) notes.push(`answered from ${tables[0].name}: ${tables[0].attributes.join(", ")}`);
@@ -105,6 +107,12 @@ function notesOf(asked, { domains, complete, transactions, tables: every, cStar,
   if (total === null || transactions) return [...notes, `${what} for what was published; rare tuples were suppressed, how many rows is not known`];
   const missing = `${noise ? "about " : ""}${many(even(Math.max(total - counting.all.value, 0)))}`;
   return [...notes, `${what} for what was published; ${missing} of ${many(total)} rows were suppressed, and any of them may match`];
+}
+
+/** Which marginals an answer is from. */
+function putTogether([first, ...others]) {
+  if (!others.length) return `answered from ${first.name}: ${first.attributes.join(", ")}`;
+  return `put together of ${others.length + 1} marginals that have these columns, each weighted by the inverse of its variance`;
 }
 
 /** The nearest whole number; halves go to the even one. */
