@@ -99,6 +99,9 @@ class Attacker:
         """What a plan with channels makes of the prior; NaN where rows go through none."""
         if plan.certain_belief is not None:
             return Beliefs(plan.certain_belief, plan.certain_belief, math.inf)
+        if plan.odds_factor is not None:
+            after = posterior_bound(plan.odds_factor, self.prior)
+            return Beliefs(after, math.nan, plan.odds_factor, bound=True)
         if not any(plan.strata):
             return Beliefs(math.nan, math.nan, math.inf)
         factor = self._factor(plan)

@@ -25,6 +25,7 @@ from scumble.core.errors import ParameterError, SchemaError
 from scumble.core.parameters import confidence
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE, Engine
+from scumble.evaluate.counts_to_come import CountsToCome
 from scumble.evaluate.forecast_card import card
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.plan import Plan, Profile
@@ -32,6 +33,7 @@ from scumble.privacy.breach import breach_limit
 from scumble.privacy.reconstructability import condition_number, rows_needed
 from scumble.privacy.rho import posteriors
 from scumble.privacy.values import worst_posteriors
+from scumble.publishing.admitted import admitted
 from scumble.publishing.assumed_target import assumed
 from scumble.publishing.dependence import Dependence, dependence_of
 from scumble.publishing.expected_rows import Rows, reaches
@@ -117,6 +119,8 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     if chosen.traits.unforeseen:
         rows = sum(batch.num_rows for batch in table.batches(spec.published[:1]))
         return Forecast(plan, rows, [], 1.0, [], persons)
+    if chosen.expected is not None:
+        return _of_counts(admitted(table, spec, profiled.domains), spec, profiled, plan, persons, questions, level)
     counts = value_counts(table, profiled.domains)
     raw, published, recoding = (chosen.foresee or _whole)(table, spec, profiled, plan)
     dealt = plan.dealt if len(plan.strata) > 1 else None
@@ -139,6 +143,21 @@ def forecast(table: Source, spec: Spec, questions: Sequence[str], level: Any = 0
     condition = max(condition_number(list(channels.values())) for channels in plan.channels)
     dependence = dependence_of(table, spec, profiled.domains)
     return Forecast(plan, raw.num_rows, outlooks, condition, answers, persons, dependence)
+
+
+def _of_counts(
+    table: Source,
+    spec: Spec,
+    profiled: Profile,
+    plan: Plan,
+    persons: Persons,
+    questions: Sequence[str],
+    level: Any,
+) -> Forecast:
+    """The same where answers are sums of counts, and no row goes through a channel."""
+    truth = Truth.of_domains(table, spec, profiled.domains)
+    answers = CountsToCome(truth, plan, confidence(level))
+    return Forecast(plan, truth.rows, [], 1.0, [(sql, answers.to(sql)) for sql in questions], persons)
 
 
 def _to_persons(plan: Plan, persons: Persons, spec: Spec) -> Plan:

@@ -1,7 +1,7 @@
 """Standard errors of questions under any plan of one table. The table is asked once; every further plan costs milliseconds."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,8 +14,10 @@ from sqlglot import exp
 from scumble.core.errors import NotEstimable
 from scumble.engines import open_engine
 from scumble.engines.engine import TABLE, Axis, Predicates
+from scumble.evaluate.counts_to_come import CountsToCome
 from scumble.evaluate.forecast import expected, shares_of
 from scumble.evaluate.measured import labels
+from scumble.mechanisms import find_mechanism
 from scumble.mechanisms.plan import Plan
 from scumble.query.ask import ask
 from scumble.query.compile import Published
@@ -99,15 +101,23 @@ class Foresight:
 
     def under(self, plan: Plan, absolute: bool = False) -> list[Foreseen]:
         """The error of each question under a plan."""
+        if find_mechanism(plan.mechanism).expected is not None:
+            counts = CountsToCome(self._truth, plan, self._level)
+            return [foreseen(sql, _unless_refused(counts.to, sql), absolute) for sql in self.questions]
         published = Published(self._truth.table.column_names, dict(self._truth.domains), plan.channels, values=True)
         shares = shares_of(plan, self._counts)
         return [foreseen(sql, self._answer(sql, published, shares), absolute) for sql in self.questions]
 
     def _answer(self, sql: str, published: Published, shares: Any) -> Estimates | None:
-        try:
-            answer = partial(expected, published=published, shares=shares, engine=self._engine, level=self._level)
-            types = self._truth.types
-            recoding = Recoding(self._truth.coarse, parts=self._truth.parts)
-            return gated(sql, {TABLE: types}, partial(ask, sql, list(types), recoding, answer))
-        except NotEstimable:
-            return None
+        answer = partial(expected, published=published, shares=shares, engine=self._engine, level=self._level)
+        types = self._truth.types
+        recoding = Recoding(self._truth.coarse, parts=self._truth.parts)
+        asked = partial(ask, recoding=recoding, columns=list(types), answer=answer)
+        return _unless_refused(lambda text: gated(text, {TABLE: types}, partial(asked, text)), sql)
+
+
+def _unless_refused(answer: Callable[[str], Estimates], sql: str) -> Estimates | None:
+    try:
+        return answer(sql)
+    except NotEstimable:
+        return None

@@ -4,6 +4,7 @@
     identity, swapped                  the retention p with p + (1 - p) f = level, f the largest protected share
     frapp, and several columns         the gamma, or p, at which the exact posterior is the level, by bisection
     anatomy                            l = 1 / level, rounded up
+    marginals                          epsilon with exp(2 epsilon) = gamma of uniform: the same bound, against whoever knows all other rows
     perturbed_generalization           groups of 10, and the gamma of uniform, which it promises against whoever knows all others of a group
 
 Mechanisms that promise something else are set to what the spec says, or to customary values, and are never called equal.
@@ -73,7 +74,9 @@ class Setter:
     def plan(self, spec: Spec) -> Plan:
         """The plan of a spec for this table."""
         chosen = find_mechanism(spec.mechanism)
-        domains = {} if chosen.traits.columns_alike else self.profile.domains
+        domains = self.profile.domains
+        if chosen.traits.columns_alike:
+            domains = {name: domain for name, domain in domains.items() if name not in self.profile.from_data}
         made: Plan = chosen.plan(Profile(domains, self.profile.from_data, self.profile.counts), spec)
         return made
 
@@ -128,6 +131,11 @@ class Setter:
             return self.attacker.beliefs(made).posterior <= level
 
         return self._with(mechanism, {"gamma": math.exp(_largest(fits, low, high))}, settings)
+
+    def by_epsilon(self, mechanism: str, level: float) -> Spec:
+        """A row exchanged for another changes odds by exp(2 epsilon) at most: to those of the level, from those of the commonest value."""
+        settings = dict(self.spec.settings) if self.spec.mechanism == mechanism else {}
+        return self._with(mechanism, {"epsilon": math.log(gamma_bound(self.attacker.prior, level)) / 2}, settings)
 
     def by_retention(self, mechanism: str, level: float) -> Spec:
         """The largest retention whose exact posterior is within the level."""

@@ -15,7 +15,10 @@ from scumble.mechanisms.words import Words
 from scumble.spec.spec import Model, NoSettings, Role, Spec
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from scumble.evaluate.settings import Setter
+    from scumble.forms.form import Opened
     from scumble.publishing.expected_rows import Rows
     from scumble.publishing.row_pipeline import Job, Written
     from scumble.sources.source import Source
@@ -54,6 +57,8 @@ class Traits:
     """The sensitive values of a row are kept together or replaced together, and not each through a channel of its own."""
     adds_rows: bool = False
     """It may publish more rows of a kind than there are people, and says so: counts with noise, rows that are scaled back or made up."""
+    central: bool = False
+    """Noise is added once, to counts of the whole table, and no row is published: told beside mechanisms that each row goes through, and taken where it is asked for."""
     unforeseen: str = ""
     """Why the errors of answers are not foreseen before publishing, where they are not."""
 
@@ -91,3 +96,5 @@ class Mechanism(Generic[P]):
     customary: Customary | None = None
     foresee: "Callable[[Source, Spec, Profile, Any], Rows] | None" = None
     """The rows before their coins, with what will be known of the release, where they are not the rows of the table."""
+    expected: "Callable[[pa.Table, Any], Opened] | None" = None
+    """The release to come, by a plan, of one whose answers are sums of counts: its form answers with the truth, and with the errors to come."""

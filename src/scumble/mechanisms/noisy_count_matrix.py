@@ -114,6 +114,16 @@ class ClampedCounts:
         above = y > self.floor
         return np.where(above, y, self.floor - self.r / self._rest), np.where(above, 2 * one, one)
 
+    def expected_variance(self, counts: Any) -> Vector:
+        """That of the estimates of true counts: Pr[Y_i = floor] = r^(i - floor) / (1+r), where the variance is half of what it is elsewhere.
+
+        >>> full = ClampedCounts.full(1)
+        >>> full.expected_variance([0, 3]).round(4).tolist()
+        [1.1682, 1.8087]
+        """
+        at_floor = np.exp(-self.rate * (np.asarray(counts, np.float64) - self.floor)) / (1 + self.r)
+        return np.asarray(self.r / self._rest**2 * (2 - at_floor))
+
     def draw(self, stream: Stream, counts: Any) -> Counts:
         """A published count for each true count of at least the floor."""
         true = np.asarray(counts, np.int64)

@@ -66,6 +66,11 @@ class Plan(Shown):
         return None
 
     @property
+    def odds_factor(self) -> float | None:
+        """By how much the odds of anything about a row change at most, for whoever knows all others, where noise in counts bounds it and no channel."""
+        return None
+
+    @property
     def any_belief(self) -> bool:
         """Whether the channels bound every belief, and not only that of the table's own shares."""
         return not any(coins.own for coins in self.strata[0].values())

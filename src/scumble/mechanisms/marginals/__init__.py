@@ -27,7 +27,10 @@ MECHANISM = Mechanism(
         every_output=True,
         sorted_rows=True,
         adds_rows=True,
-        unforeseen="are not foreseen",
+        central=True,
     ),
     customary=Customary({"epsilon": 1}),
+    at_posterior=lambda setter, level: setter.by_epsilon("marginals", level),
+    advised=True,
+    expected=deferred("scumble.mechanisms.marginals.foresee", "expected"),
 )

@@ -52,6 +52,11 @@ class MarginalsPlan(Plan):
         return f"{len(self.marginals)} marginals, epsilon = {guarantee.parameters['epsilon']:.3g}"
 
     @property
+    def odds_factor(self) -> float:
+        """A row with one value in the place of the row with another is one removed and one added: exp(2 epsilon)."""
+        return math.exp(2 * math.fsum(marginal.noise.rate for marginal in self.marginals))
+
+    @property
     def remarks(self) -> list[str]:
         """What is counted, with which noise."""
         return [
