@@ -18,12 +18,13 @@ from scumble.evaluate.attacker import Attacker
 from scumble.evaluate.foresight import Foreseen, Foresight
 from scumble.evaluate.parallel import Progress, demand
 from scumble.evaluate.promise import Met, met
-from scumble.evaluate.search import Offer, Search
+from scumble.evaluate.search import Offer, Search, error_text
 from scumble.evaluate.settings import Setter, advised
 from scumble.evaluate.specified_table import SpecifiedTable
 from scumble.evaluate.workload import Workload
 from scumble.mechanisms import find_mechanism
 from scumble.mechanisms import names as registered
+from scumble.mechanisms.words import TRUSTED
 
 
 def advise(
@@ -69,17 +70,18 @@ def advise(
     for answer in offers[0].foreseen:
         if answer.sql in search.wanted:
             _demand_error(answer, absolute)
-    best, why = search.decide(offers, posterior)
+    best, why = search.decide(_candidates(offers, mechanisms), posterior)
     kept = met(subject, best.setting.spec, best.foreseen, absolute, repetitions, processes, seed, progress)
     folder = Path(table).parent if isinstance(table, str | Path) else None
-    notes = [*(search.suggestions(best, subject.truth.rows) if wanted else []), *_notes(best, offers, kept)]
+    beside = [_of_counts(offer, absolute) for offer in offers if offer is not best and offer.central]
+    notes = [*(search.suggestions(best, subject.truth.rows) if wanted else []), *_notes(best, offers, kept), *beside]
     prior = search.setter.attacker.prior
     return Advice(best, why, offers, refused, prior, absolute, kept, notes, folder, not wanted, search.setter.exempt)
 
 
 def _notes(best: Offer, offers: Sequence[Offer], kept: dict[str, Met]) -> list[str]:
     notes = []
-    firm = [offer for offer in offers if math.isfinite(offer.beliefs.factor)]
+    firm = [offer for offer in offers if math.isfinite(offer.beliefs.factor) and not offer.central]
     if math.isinf(best.beliefs.factor) and firm:
         notes.append(f"for a promise that holds whatever an attacker believes, take --mechanism {firm[0].setting.name}")
     if kept:
@@ -89,6 +91,19 @@ def _notes(best: Offer, offers: Sequence[Offer], kept: dict[str, Met]) -> list[s
             f"measured on {times} fresh publications: the error of one line comes out within about {chance:.0%} of what it is"
         )
     return notes
+
+
+def _candidates(offers: Sequence[Offer], mechanisms: Sequence[str] | None) -> Sequence[Offer]:
+    """What is chosen from: one that publishes no rows is chosen where it is named, or where nothing else applies."""
+    return [offer for offer in offers if mechanisms or not offer.central] or offers
+
+
+def _of_counts(offer: Offer, absolute: bool) -> str:
+    name = offer.setting.name
+    return (
+        f"{name} ({offer.setting.label}) would have a worst error of {error_text(offer.error, absolute)} at a posterior of {offer.beliefs.posterior:.4g}: {TRUSTED} "
+        f"Take --mechanism {name} where that is enough"
+    )
 
 
 def _wanted(error: Any) -> list[tuple[str, float]]:
@@ -115,6 +130,11 @@ def _demand_error(forecast: Foreseen, absolute: bool) -> None:
     )
 
 
+def _for_several(name: str) -> bool:
+    traits = find_mechanism(name).traits
+    return traits.by_target or traits.central
+
+
 def counts_of(subject: SpecifiedTable) -> list[str]:
     """Without questions, the counts of each sensitive column."""
     return [question.sql for question in Workload.marginals(subject.truth, ways=(1,)).questions]
@@ -127,5 +147,5 @@ def choosable(mechanisms: Sequence[str] | None, subject: SpecifiedTable) -> list
         if name not in every:
             raise ParameterError(f"the errors of {name!r} are not foreseen; choose from {', '.join(every)}")
     several = len(subject.truth.sensitive) > 1
-    able = [name for name in every if not several or (name in registered() and find_mechanism(name).traits.by_target)]
+    able = [name for name in every if not several or (name in registered() and _for_several(name))]
     return [name for name in every if name in (mechanisms or able)]

@@ -25,6 +25,7 @@ from scumble.evaluate.settings import Setter, Setting, known, levels_of, why_not
 from scumble.evaluate.specified_table import SpecifiedTable
 from scumble.evaluate.trial import Bench, drawn, trial
 from scumble.evaluate.workload import Workload
+from scumble.mechanisms.words import TRUSTED
 
 RANGE = (1.5, 2.0, 3.0, 5.0, 9.0)
 """Factors on the odds of the commonest protected value, for one mechanism over a range of privacy."""
@@ -114,6 +115,10 @@ class Comparison(Shown):
                 Note(f"posterior at most {level:.4g}, by the beliefs of whoever knows the table's shares:"),
                 _grid(lines, best),
             ]
+        if central := list(dict.fromkeys(line.setting.name for line in self.lines if line.setting.central)):
+            parts.append(
+                Note(f"{', '.join(central)}: {TRUSTED} Its posterior is a bound, for whoever knows all other rows.")
+            )
         others = [line for line in self.lines if not line.equal]
         if others:
             parts += [Note("another promise: set by itself, NOT at equal privacy:"), _grid(others, [])]

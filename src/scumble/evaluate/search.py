@@ -39,6 +39,11 @@ class Offer:
         """What the attacker comes to believe."""
         return self.setting.beliefs
 
+    @property
+    def central(self) -> bool:
+        """Whether it publishes counts with noise, and no rows."""
+        return self.setting.central
+
 
 def error_text(error: float, absolute: bool) -> str:
     """An error in units of the answer, or as a share of the truth."""

@@ -46,6 +46,7 @@ class Setting:
     guarantee: str
     """What it promises, in its own words."""
     deterministic: bool = False
+    central: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +90,7 @@ class Setter:
             plan.parameters,
             plan.guarantees[0].statement if plan.guarantees else "nothing",
             find_mechanism(plan.mechanism).traits.deterministic,
+            find_mechanism(plan.mechanism).traits.central,
         )
 
     def _with(self, mechanism: str, target: dict[str, Any], settings: dict[str, Any] | None = None) -> Spec:

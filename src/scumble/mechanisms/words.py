@@ -22,6 +22,7 @@ CENTRAL = (
     "Central model: one trusted curator, the publisher, held the table and ran the mechanism on it. Nobody else has to be trusted, "
     "and the publisher has to be."
 )
+TRUSTED = "the publisher is trusted with the table, noise is added once, to counts of some columns at a time, and no row is published, so that nothing can be asked that these counts do not hold."
 LOCAL = (
     "Local model, applied by a trusted curator: every row was randomized by itself, with coins of its own, as a person could have done "
     "before handing it over. The publisher held the raw table and is trusted with it; towards everybody else the promise needs no trust."

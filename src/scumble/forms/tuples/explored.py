@@ -22,7 +22,7 @@ def explored(manifest: "Manifest") -> dict[str, Any]:
     kinds = {column.name: column.type for column in manifest.columns}
     facts: dict[str, Any] = {"complete": counted.complete}
     if counted.marginals:
-        facts["marginals"] = {table.name: _noise(table.noise) for table in counted.tables if table.noise is not None}
+        facts["noises"] = {table.name: _noise(table.noise) for table in counted.tables if table.noise is not None}
     elif (noise := counted.tables[0].noise) is not None:
         facts["noise"] = _noise(noise)
     if counted.kept is not None:

@@ -55,7 +55,7 @@ class Midpoints(Model):
 class Marginals(Model):
     """Of each table of the schema every tuple of the domains of its columns, with noise on its count."""
 
-    kind: Literal["marginals"] = "marginals"
+    kind: Literal["full_tables"] = "full_tables"
     epsilons: list[Annotated[float, Field(gt=0, le=MOST)]]
     """Of each table."""
     domains: dict[str, DomainRecord]

@@ -14,8 +14,8 @@ const MOST_TUPLES = 5_000_000;
 export class Counted {
   constructor(manifest, facts, columns) {
     const { form } = manifest;
-    const { noise, declared, complete, full, marginals } = facts.counted;
-    this.marginals = marginals ?? null;
+    const { noise, declared, complete, full, noises } = facts.counted;
+    this.marginals = noises ?? null;
     Object.assign(this, { columns, noise: noise ?? null, complete: Boolean(complete), total: form.total ?? null });
     this.transactions = form.schema?.transactions ?? null;
     this.cStar = form.schema?.c_star ?? 1;
