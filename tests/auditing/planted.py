@@ -402,6 +402,18 @@ def no_noise_columnized(rows: int, seed: int) -> Planted:
     return _counts(rows, seed, draw, mechanism="columnized", epsilon=0.1, settings=schema)
 
 
+@plant("counts without noise, in one of two marginals", "noise", least=1000)
+def no_noise_marginals(rows: int, seed: int) -> Planted:
+    """The other marginal is sound."""
+    original, turn = ClampedCounts.draw, iter(range(10**9))
+
+    def draw(self: ClampedCounts, stream: Stream, counts: Any) -> Any:
+        return (_no_noise if next(turn) else original)(self, stream, counts)
+
+    settings = {"marginals": [["age"], ["sex", "ill", "age"]]}
+    return _counts(rows, seed, draw, **{**FULL, "mechanism": "marginals", "settings": settings})
+
+
 # dealing and sampling
 
 

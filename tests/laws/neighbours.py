@@ -190,6 +190,13 @@ ALONE: dict[str, Any] = {"persons": "one row each"}
 EPSILON: dict[str, Any] = {"privacy": {"epsilon": 1}}
 PRACTICAL: dict[str, Any] = {"mechanism": "noisy_counts", "settings": {"k": 3, "delta": 0.05}, **EPSILON, **ALONE}
 FULL: dict[str, Any] = {"mechanism": "noisy_counts", "settings": {"matrix": "full"}, **LISTED, **EPSILON, **ALONE}
+MARGINALS: dict[str, Any] = {
+    "mechanism": "marginals",
+    "settings": {"marginals": [["a"], ["a", "b"]]},
+    **LISTED,
+    **EPSILON,
+    **ALONE,
+}
 SCHEMA: dict[str, Any] = {"k": 2, "delta": 0.05, "schema": [["a"], ["b"]], "c_star": 1}
 COLUMNIZED: dict[str, Any] = {"mechanism": "columnized", "settings": SCHEMA, **EPSILON, **ALONE}
 UNIFORM: dict[str, Any] = {**ONE, **EPSILON, **ALONE}
@@ -230,6 +237,7 @@ def pairs() -> dict[str, Pair]:
     return {
         "noisy_counts, practical": Pair(FEW, MORE, PRACTICAL | PUBLIC, 1, 0.05, ADDED),
         "noisy_counts, full": Pair(FEW, MORE, FULL, 1, 0, ADDED),
+        "marginals": Pair(FEW, MORE, MARGINALS, 1, 0, ADDED),
         "columnized": Pair(HALVED, AND_ONE, COLUMNIZED | PUBLIC, 1, 0.05, ADDED),
         "uniform": Pair(TWO, CHANGED, UNIFORM, 1, 0, VALUE),
         "design": Pair(TWO, CHANGED, DESIGN, 0.5, 0, VALUE),

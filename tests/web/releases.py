@@ -122,6 +122,14 @@ RELEASES: dict[str, Callable[[], scumble.Release]] = {
         epsilon=1,
         settings={"matrix": "full"},
     ),
+    "marginals": _made(
+        *FEW,
+        "smoker",
+        sensitive=[*FEW, "smoker"],
+        domains={"sex": ["F", "M"], "disease": DISEASES, "visits": VISITS, "smoker": [False, True]},
+        mechanism="marginals",
+        epsilon=1,
+    ),
     "columnized": _made(
         *FEW,
         "smoker",

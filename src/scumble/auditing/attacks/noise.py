@@ -23,7 +23,7 @@ from scumble.auditing.evidence.parts import HitCount, columns_of, frequent
 from scumble.auditing.evidence.publication import Codes
 from scumble.auditing.evidence.serial import Series
 from scumble.auditing.evidence.signs import Sign, finding_of
-from scumble.auditing.evidence.tuple_counts import TupleCounts, counted_tables
+from scumble.auditing.evidence.tuple_counts import TupleCounts, counted_tables, declared_tuples
 from scumble.auditing.finding import Finding
 from scumble.auditing.level import error_of
 from scumble.forms.tuples.record import Exact, Full, Practical, TuplesRecord
@@ -168,12 +168,10 @@ def _alike(tables: list[TupleCounts]) -> Iterator[Sign]:
 
 def _zeros(case: Case, record: TuplesRecord) -> Iterator[Sign]:
     """Without the raw table: tuples of the domain that are not published, table by table."""
-    assert case.publication.manifest is not None
-    kinds = {column.name: column.type for column in case.publication.manifest.columns}
     for place, table in enumerate(case.publication.tables):
         counting = record.counting_of(place)
         assert isinstance(counting, Full)
-        tuples = math.prod(domain.domain(kinds[name]).size for name, domain in counting.domains.items())
+        tuples = declared_tuples(case, counting)
         published = table.group_by(table.column_names).aggregate([]).num_rows
         most = 1 / (1 + math.exp(-counting.epsilon))
         silent, where = tuples - published, f" of {record.tables[place].name}" if record.tables else ""

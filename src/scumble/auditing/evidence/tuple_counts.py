@@ -15,6 +15,7 @@ from scumble.auditing.evidence.excerpt import Excerpt
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.core.arrow_types import decoded
 from scumble.core.once import once
+from scumble.forms.tuples.marginals import domain_table
 from scumble.forms.tuples.record import Exact, Full, Midpoints, Practical, TuplesRecord
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
 from scumble.truth import recoded
@@ -141,9 +142,20 @@ def _counted(
     true = np.where(some | record.every | (record.schema_ is None), true, 0)
     absent, counting = 0, record.counting_of(place)
     if isinstance(counting, Full):
-        kinds = {c.name: c.type for c in case.publication.manifest.columns}  # type: ignore[union-attr]
-        absent = math.prod(d.domain(kinds[n]).size for n, d in counting.domains.items()) - count
+        absent = declared_tuples(case, counting) - count
     return TupleCounts(name, both, true, shown, absent, _stayed(raw, record), counting)
+
+
+def declared_tuples(case: Case, counting: Full) -> int:
+    """How many tuples of the domains are looked at: all, or those of the excerpt."""
+    manifest, excerpt = case.publication.manifest, case.publication.excerpt
+    assert manifest is not None
+    kinds = {column.name: column.type for column in manifest.columns}
+    domains = {name: record.domain(kinds[name]) for name, record in counting.domains.items()}
+    if excerpt.whole:
+        return math.prod(domain.size for domain in domains.values())
+    own = Excerpt([name for name in excerpt.names if name in domains], excerpt.bits)
+    return len(own.rows(pa.table(domain_table(domains))))
 
 
 def _plain(published: pa.Table, raw: pa.Table, name: str) -> Iterator[pa.Array]:

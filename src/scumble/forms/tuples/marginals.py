@@ -18,7 +18,7 @@ import pyarrow as pa
 from scumble.core.domain import Domain
 from scumble.forms.tuples.linear import Floats, Noise
 from scumble.forms.tuples.statement import NOISE, NUMBER
-from scumble.mechanisms.noisy_count_matrix import ClampedCounts
+from scumble.mechanisms.noisy_count_matrix import ClampedCounts, listed_domain
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,7 @@ class Marginal:
     @classmethod
     def of(cls, domains: Mapping[str, Domain], noise: ClampedCounts, tuples: pa.Table, count: str) -> "Marginal":
         """From the tuples that were published, and how often each was."""
+        listed_domain(domain.size for domain in domains.values())  # a manifest may say anything
         counts = dense(tuples, domains, count)
         rows, variances = noise.estimate(counts)
         return cls(list(domains), noise, rows, variances)
