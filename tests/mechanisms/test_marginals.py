@@ -160,18 +160,18 @@ def test_sums_and_averages_of_declared_numbers_and_what_no_marginal_holds() -> N
 
 
 def test_a_plan_foresees_the_errors_that_answers_have() -> None:
-    """By the very cells: the mean of squared standard errors over 60 publications is that of the plan within 5%."""
+    """By the very cells: the mean of squared standard errors over 12 publications is that of the plan within 10%."""
     asked = "SELECT town, COUNT(*) AS n, AVG(age) AS a FROM release WHERE age < 6 GROUP BY town"
     spec = {"mechanism": "marginals", "epsilon": 1, "sensitive": list(DOMAINS), "domains": DOMAINS}
     plan = scumble.plan(people(), **spec, persons="one row each", questions=[asked])
     ((_, foreseen),) = plan.answers
-    met = [published(seed=seed).query(asked).estimates for seed in range(60)]
+    met = [published(seed=seed).query(asked).estimates for seed in range(12)]
     truth = people().filter(pa.compute.less(people()["age"], 6))
     counts = [truth["town"].to_pylist().count(town) for town in DOMAINS["town"]]
     np.testing.assert_array_equal(foreseen.estimates[0].value, counts)
     for place in (0, 1):
         mean = np.mean([answer[place].se ** 2 for answer in met], axis=0)
-        np.testing.assert_allclose(foreseen.estimates[place].se ** 2, mean, rtol=0.1 if place else 0.05)
+        np.testing.assert_allclose(foreseen.estimates[place].se ** 2, mean, rtol=0.1)
 
 
 def test_the_variance_to_be_expected_is_that_of_the_estimates() -> None:
@@ -195,21 +195,18 @@ VALUES = {"a": 2, "b": 5, "c": 4, "d": 3}
 
 def covered(runs: int, scale: float = 1.0) -> float:
     """How often the interval of a cell of b, put together of three tables, holds the truth; the noise as claimed, or `scale` times as wide."""
-    names = list(VALUES)
-    stream, held = Entropy.seeded(7).stream("counts"), 0
-    truth = TRUE.sum(axis=(0, 2, 3))
-    for _ in range(runs):
-        marginals = []
-        for columns, rate in zip(AXES, RATES, strict=True):
-            own = TRUE.sum(axis=tuple(i for i, name in enumerate(names) if name not in columns))
-            drawn = ClampedCounts.full(rate / scale).draw(stream, own.ravel()).reshape(own.shape)
-            rows, variances = ClampedCounts.full(rate).estimate(drawn)
-            marginals.append(Marginal(columns, ClampedCounts.full(rate), rows, variances))
-        cells = Together.of(marginals, ["b"])
-        ones = np.ones(5)
-        reach = LinearSum(cells.rows, cells.variances, ones, ones, ones).reach(cells.noise, 0.95)
-        held += int((np.abs(cells.rows - truth) <= reach).sum())
-    return held / (5 * runs)
+    names, truth = list(VALUES), TRUE.sum(axis=(0, 2, 3))
+    stream, marginals = Entropy.seeded(7).stream("counts"), []
+    for columns, rate in zip(AXES, RATES, strict=True):
+        own = TRUE.sum(axis=tuple(i for i, name in enumerate(names) if name not in columns))
+        every = np.broadcast_to(own, (runs, *own.shape))
+        drawn = ClampedCounts.full(rate / scale).draw(stream, every.ravel()).reshape(every.shape)
+        claimed = ClampedCounts.full(rate)
+        marginals.append(Marginal(["run", *columns], claimed, *claimed.estimate(drawn)))
+    cells = Together.of(marginals, ["run", "b"])
+    ones = np.ones(5 * runs)
+    reach = LinearSum(cells.rows.ravel(), cells.variances.ravel(), ones, ones, ones).reach(cells.noise, 0.95)
+    return float((np.abs(cells.rows.ravel() - np.tile(truth, runs)) <= reach).mean())
 
 
 @pytest.mark.slow
