@@ -97,8 +97,10 @@ def test_a_table_becomes_a_signed_release_with_its_report(
         press(page, "Publish")
         page.get_by_role("link", name="See what it is").click()
         page.get_by_role("button", name="Write the external report").click()
-        with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Read the external report").wait_for()
+        with page.context.expect_page(timeout=SLOWEST) as opened:
             page.get_by_role("link", name="Read the external report").click()
+        opened.value.locator(".judgement").wait_for(timeout=SLOWEST)
         assert opened.value.locator(".judgement").count() == 1
         opened.value.close()
         seen(page, axe, "release")
