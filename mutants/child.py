@@ -1,4 +1,4 @@
-"""The process in which a mutant publishes: `python -m mutants.child NAME SUBJECT OUT SEED`; without a name the code is as it is.
+"""The process in which a mutant publishes; without one the code is as it is.
 
 A finder stands before all others, and gives the module that is to be edited from its own text with the edit. Coins come from a key that is made of the
 seed, and the manifest says that they are the operating system's: the same mutant with the same seed is the same release.
@@ -10,12 +10,17 @@ import warnings
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import CodeType, ModuleType
 
 from mutants.catalogue import MUTANTS
 from mutants.mutant import Mutant
 from mutants.subjects import arguments_of, raw_of, source_of
+
+
+class Outdated(Exception):  # noqa: N818 - what it says of a mutant
+    """The code changed, and the text of a mutant is no longer in it."""
 
 
 class EditedLoader(SourceFileLoader):
@@ -27,7 +32,7 @@ class EditedLoader(SourceFileLoader):
         """The edited text, compiled."""
         text = Path(self.path).read_text(encoding="utf-8")
         if text.count(self.mutant.old) != 1:
-            sys.exit(
+            raise Outdated(
                 f"{self.mutant.name}: its text stands {text.count(self.mutant.old)} times in {fullname}, and not once"
             )
         return compile(text.replace(self.mutant.old, self.mutant.new), self.path, "exec", dont_inherit=True)
@@ -52,9 +57,16 @@ class EditingFinder(MetaPathFinder):
         return spec
 
 
-def main(name: str, subject: str, out: str, seed: str) -> None:
-    """Publishes the subject's table; a refusal is a line on stderr and exit code 2."""
-    mutant = MUTANTS.get(name)
+def published(name: str, subject: str, out: Path, seed: int, answer: Connection) -> None:
+    """Publishes the subject's table, and answers with nothing, or with what was refused."""
+    try:
+        _publish(MUTANTS.get(name), subject, out, seed)
+        answer.send("")
+    except BaseException as error:  # noqa: BLE001 - whatever a mutant comes to is one way to be caught
+        answer.send(f"{type(error).__name__}: {error}")
+
+
+def _publish(mutant: Mutant | None, subject: str, out: Path, seed: int) -> None:
     if mutant is not None:
         sys.meta_path.insert(0, EditingFinder(mutant))
     warnings.simplefilter("ignore")
@@ -62,15 +74,7 @@ def main(name: str, subject: str, out: str, seed: str) -> None:
     from scumble.core.entropy import Entropy
 
     if mutant is None or not mutant.own_entropy:
-        key = hashlib.sha256(b"mutants %d" % int(seed)).digest()
+        key = hashlib.sha256(b"mutants %d" % seed).digest()
         Entropy.system = classmethod(lambda cls: cls(key, secure=True))  # type: ignore[assignment,method-assign]
-    raw = raw_of(subject, seed=int(seed))
-    try:
-        scumble.publish(source_of(subject, raw, Path(out).parent), out, **arguments_of(subject, raw))
-    except Exception as error:  # noqa: BLE001 - whatever a mutant comes to is one way to be caught
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        sys.exit(2)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    raw = raw_of(subject, seed)
+    scumble.publish(source_of(subject, raw, out.parent), out, **arguments_of(subject, raw))

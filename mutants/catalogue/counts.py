@@ -8,6 +8,7 @@ MATRIX, NOISY, TUPLES = (
     "mechanisms.columnized.publish",
 )
 SCHEMA, HISTOGRAM = "mechanisms.columnized.schema", "mechanisms.columnized.histogram"
+FEW_COUNTS = "a few counts with a noise of 5 either way: by the rows of the raw table they would be as likely without it, to one in thirty"
 NOISE = "noise = _geometric(stream, self.rate, len(true)) - _geometric(stream, self.rate, len(true))"
 
 MUTANTS = [
@@ -23,11 +24,11 @@ MUTANTS = [
     Mutant("nothing is suppressed from k on", MATRIX, "return candidates[coins(stream, table, np.minimum(true[candidates], len(table) - 1))]", "return candidates", "practical"),
     Mutant("suppression by the next count", MATRIX, "np.minimum(true[candidates], len(table) - 1))]", "np.minimum(true[candidates] + 1, len(table) - 1))]", "practical"),
     Mutant("published exactly where they are not suppressed", MATRIX, "published[kept] = self.counts.draw(stream, true[kept])", "published[kept] = true[kept]", "practical"),
-    Mutant("the same noise in all tables", TUPLES, 'drawn = matrix.draw(job.coin_source.entropy.stream("counts", place), np.where(some, counts, 0))', 'drawn = matrix.draw(job.coin_source.entropy.stream("counts"), np.where(some, counts, 0))', "columnized"),
+    Mutant("the same noise in all tables", TUPLES, 'drawn = matrix.draw(job.coin_source.entropy.stream("counts", place), np.where(some, counts, 0))', 'drawn = matrix.draw(job.coin_source.entropy.stream("counts"), np.where(some, counts, 0))', "tables"),
     Mutant("a tuple in one table too many", SCHEMA, "kept = order[rank < c_star]", "kept = order[rank <= c_star]", "columnized"),
     Mutant("tuples stay in their first tables", SCHEMA, "    order = _random_order(stream, tuples)\n", "    order = np.arange(len(tuples))\n", "columnized"),
-    Mutant("a histogram without noise", HISTOGRAM, "drawn = histogram_noise(epsilon, c_star).draw(stream, counts.ravel())", "drawn = counts.ravel()", "columnized"),
-    Mutant("a histogram with noise for one table", HISTOGRAM, "histogram_noise(epsilon, c_star)", "histogram_noise(epsilon, 1)", "columnized"),
+    Mutant("a histogram without noise", HISTOGRAM, "drawn = histogram_noise(epsilon, c_star).draw(stream, counts.ravel())", "drawn = counts.ravel()", "columnized", survives=FEW_COUNTS),
+    Mutant("a histogram with noise for one table", HISTOGRAM, "histogram_noise(epsilon, c_star)", "histogram_noise(epsilon, 1)", "columnized", survives=FEW_COUNTS),
     Mutant("epsilon is not divided among tables", "mechanisms.columnized.plan", "rest = epsilon * (1 - share - counting) / parts", "rest = epsilon * (1 - share - counting)", "columnized"),
     Mutant("tuples of k - 1 people", "mechanisms.k_dgs.publish", "tuples, counts = counted(job, recoder, job.spec.published, plan.k)", "tuples, counts = counted(job, recoder, job.spec.published, plan.k - 1)", "k_dgs"),
     Mutant("counts that are one too high", "mechanisms.k_dgs.publish", "return written_tuples(job, recoder.records(job.spec.published), tuples, counts, record)", "return written_tuples(job, recoder.records(job.spec.published), tuples, counts + 1, record)", "k_dgs"),

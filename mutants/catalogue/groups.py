@@ -6,7 +6,7 @@ SUBTABLES, SPS, ANATOMY = "mechanisms.partitioned.subtables", "mechanisms.sps.pu
 BOXES, TUPLES = "mechanisms.perturbed_generalization.plan", "mechanisms.alpha_beta.plan"
 
 MUTANTS = [
-    Mutant("sub-tables dealt in the order of the source", SUBTABLES, "return _in_random_order(true, state, stream)\n    proposed", "return _in_random_order(true, state, stream)\n    stream.permutation = np.arange\n    return _in_random_order(true, state, stream)\n    proposed", "partitioned"),
+    Mutant("sub-tables dealt in turn", SUBTABLES, "stream.integers(len(true), 8)", "(np.arange(len(true)) % 256).astype(np.uint8)", "partitioned"),
     Mutant("coins of the next sub-table", SUBTABLES, "self._coins.flip(true, labels,", "self._coins.flip(true, labels[::-1],", "partitioned"),
     Mutant("the label of a sub-table one too high", SUBTABLES, "self.extra[0]: labels,", "self.extra[0]: (labels + 1) % (labels.max() + 1),", "partitioned"),
     Mutant("a sample that is not perturbed", SPS, "drawn = perturb(stream, rounded_split(stream, counts, sizes[part]), retain)", "drawn = rounded_split(stream, counts, sizes[part])", "sps"),
@@ -16,7 +16,7 @@ MUTANTS = [
     Mutant("samples that are one too large", "mechanisms.sps.samples", "    sizes = sampling.of(size, groups.most)\n", "    sizes = np.minimum(sampling.of(size, groups.most) + 1, size)\n", "sps"),
     Mutant("buckets of one value less", ANATOMY, "most = [heapq.heappop(heap) for _ in range(diversity)]", "most = [heapq.heappop(heap) for _ in range(diversity - 1)]", "anatomy"),
     Mutant("buckets filled in the order of the source", ANATOMY, "    order = stream.permutation(len(codes))\n    order = order[np.argsort(codes[order]", "    order = np.arange(len(codes))\n    order = order[np.argsort(codes[order]", "anatomy"),
-    Mutant("the first row of a box speaks for it", BOXES, "chosen = rows[np.cumsum(sizes) - sizes + below(stream, sizes)]", "chosen = rows[np.cumsum(sizes) - sizes]", "boxes"),
+    Mutant("the first person of a box speaks for it", BOXES, "chosen = rows[np.cumsum(sizes) - sizes + below(stream, sizes)]", "chosen = rows[np.cumsum(sizes) - sizes]", "boxes"),
     Mutant("the value of a box is not perturbed", BOXES, "coins.flip(codes[chosen], stream)", "codes[chosen]", "boxes"),
     Mutant("boxes of one row less", BOXES, "rows, sizes = grouped(ranks, k)", "rows, sizes = grouped(ranks, k - 1)", "boxes"),
     Mutant("alpha in the place of alpha + beta", TUPLES, "len(tuples), self.alpha + self.beta)", "len(tuples), self.alpha)", "alpha_beta"),

@@ -7,6 +7,7 @@ FLIP = 'coins.flip(column, self._entropy.stream("coins", name, index))'
 ONE_RELEASE = (
     "one release has the law that it says; it shows in a second one of the same people, in which values changed"
 )
+WHOSE = "a release does not say by which column persons were told, so that an auditor does not know whose rows the raw table has"
 
 MUTANTS = [
     Mutant("the keystream begins anew in each batch", PERTURB, FLIP, 'coins.flip(column, self._entropy.stream("coins", name))', "batches"),
@@ -37,6 +38,6 @@ MUTANTS = [
     Mutant("joint coins replace the first column only", "mechanisms.frapp.plan", "return [part.astype(column.dtype) for part, column in zip(drawn, columns, strict=True)]", "return [drawn[0].astype(columns[0].dtype), *columns[1:]]", "frapp"),
     Mutant("joint coins, one for each column", "mechanisms.frapp.plan", "return [part.astype(column.dtype) for part, column in zip(drawn, columns, strict=True)]",
            "other = np.unravel_index(self.coins.flip(whole, stream).astype(np.int64), self.sizes)\n        return [p.astype(c.dtype) for p, c in zip((drawn[0], *other[1:]), columns, strict=True)]", "frapp"),
-    Mutant("the first row of a person is kept, not one by coins", PERSONS, 'entropy.stream("persons", index).integers(rows, 64)', "numbers.astype(np.uint64)", "persons"),
-    Mutant("one row of a person too many", "engines.duckdb.persons", "{ranked} <= {int(most)}", "{ranked} <= {int(most) + 1}", "persons"),
+    Mutant("the first row of a person is kept, not one by coins", PERSONS, 'entropy.stream("persons", index).integers(rows, 64)', "numbers.astype(np.uint64)", "persons", survives=WHOSE),
+    Mutant("one row of a person too many", "engines.duckdb.persons", "{ranked} <= {int(most)}", "{ranked} <= {int(most) + 1}", "persons", survives=WHOSE),
 ]  # fmt: skip

@@ -47,6 +47,8 @@ def attack(case: Case) -> Finding | None:
         return None
     if publication.form == "buckets":
         families = _of_buckets(case)
+    elif publication.form == "boxes":
+        families = [list(_of_boxes(case))]
     elif len(publication.release.strata) > 1 and len(case.known[0]):
         families = _of_subtables(case)
     else:
@@ -71,6 +73,27 @@ def _of_subtables(case: Case) -> list[list[Sign]]:
             sign.astype(np.float64)[z], x, along_source, case.length, "the sub-table of rows of one true value"
         )
     return [signs, along]
+
+
+def _of_boxes(case: Case) -> Iterator[Sign]:
+    """The value of a box is that of any of its people, drawn at random: how often is it that of the first, or of the last, of the source?"""
+    publication = case.publication
+    assert publication.release is not None
+    (name,), (stratum,) = publication.sensitive, publication.release.strata
+    channel, truth, box, seen = stratum[name], case.truth(name), case.boxes, publication.codes(name)
+    inside = np.flatnonzero(box >= 0)
+    counts = np.zeros((len(seen), channel.size))
+    np.add.at(counts, (box[inside], truth[inside]), 1)
+    held, share = counts.sum(axis=1) > 0, counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    for which, order in (("first", inside[::-1]), ("last", inside)):
+        person = np.zeros(len(seen), dtype=np.int64)
+        person[box[order]] = order  # the one that is written at last stays
+        value = truth[person]
+        likely = np.stack([channel.likelihood(value, np.full(len(value), x)) for x in range(channel.size)], axis=1)
+        hits = float((seen == value)[held].sum())
+        part = HitCount.of_chances(hits, (share * likely).sum(axis=1)[held], f"the value of their {which} person")
+        words = f"{hits:,.0f} of {part.people:,} boxes have {part.of} in the source, where {part.expected:,.1f} are expected"
+        yield Sign(part.log_p(), hits / max(1, part.people), part.expected / max(1, part.people), words)
 
 
 def _part_of_source(code: int) -> str:

@@ -158,8 +158,9 @@ def _marginals(case: Case) -> Iterator[Sign]:
     if case.raw is None or not publication.perturbed or publication.sampled or publication.traits.permuted:
         return
     assert publication.release is not None
-    if len(publication.release.strata) > 1:
-        return
+    persons = publication.release.manifest.persons
+    if len(publication.release.strata) > 1 or (persons is not None and persons.how == "capped"):
+        return  # rows that were not drawn are in the raw table, and in no release
     for name in publication.sensitive:
         (channel,) = law_of(publication, name, case.truth(name))
         for column in [None, *(quasi for quasi in publication.quasi if quasi not in case.altered)]:

@@ -1,4 +1,4 @@
-"""Seeds: were coins that are said to be secret drawn from a number that anybody tries? Small numbers and dates are tried with the generator that makes seeded releases.
+"""Seeds: were coins that are said to be secret drawn from a number that anybody tries? Small numbers, dates and the seconds before the files were written are tried with the generator that makes seeded releases.
 
 With the raw table. Of people whose row is known, among the first of the table, what a seed makes of their true values is compared with what was published; of counts with noise, what it makes of all true counts. A seed that is
 right for all of them is right by chance with the probability of what was published, times the number of seeds. Coins by key, of sub-tables, samples, buckets and columns that are kept together are not tried.
@@ -8,7 +8,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import islice
+from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from scumble.core.entropy import Entropy
 from scumble.forms.tuples.record import Exact, Full
 from scumble.mechanisms.noisy_count_matrix import NoisyCountMatrix
 from scumble.publishing.perturb import Independent
+from scumble.release.manifest import NAME as MANIFEST
 
 NAME = "seeds"
 
@@ -60,6 +62,16 @@ class Replay:
     """Seeds that are tried, at most."""
 
 
+BEFORE = 900
+"""Seconds before the files were written that are tried: who takes the time for a seed takes it then."""
+
+
+def moments(folder: Path) -> Iterator[int]:
+    """The seconds before the manifest of a release was written."""
+    written = int((folder / MANIFEST).stat().st_mtime)
+    yield from range(written + 1, written - BEFORE, -1)
+
+
 def attack(case: Case) -> Finding | None:
     """Whether some seed makes what was published."""
     manifest = case.publication.manifest
@@ -68,12 +80,11 @@ def attack(case: Case) -> Finding | None:
     replay = next(_replays(case), None)
     if replay is None:
         return None
-    tried = list(islice(seeds(), replay.tried))
+    release = case.publication.release
+    tried = list(islice(chain(moments(release.path) if release is not None else (), seeds()), replay.tried))
     found = next((s for s in tried if np.array_equal(replay.made(Entropy.seeded(s)), replay.shown)), None)
     if found is None:
-        sentence = (
-            f"none of {len(tried):,} small numbers and dates makes the {len(replay.shown):,} values that were compared"
-        )
+        sentence = f"none of {len(tried):,} small numbers, dates and times makes the {len(replay.shown):,} values that were compared"
         return Finding.of_test(NAME, 0.0, 0.0, 0.0, error_of(NAME), sentence)
     log_p = min(0.0, replay.log_p + math.log(len(tried)))
     sentence = f"the seed {found} makes all {len(replay.shown):,} values that were compared, which chance does with probability {said(log_p)}: whoever tries it undoes every coin"

@@ -7,7 +7,8 @@ of columns published with the true value has the law
     Pr[equal in column c | x_c] = p_c + (1 - p_c) r_c       with p_c of the value x_c, in each column for itself
     where coins are joint:  all of them with p, otherwise each with its r_c
 
-and rows with t or more of them are counted for t = k and for every t from 2 on, all at one level.
+and rows with t or more of them are counted for t = k and for every t from 2 on, all at one level; where coins are joint also rows that do not keep all, which
+coins of each column by itself make more of.
 """
 
 import numpy as np
@@ -40,7 +41,7 @@ def attack(case: Case) -> Finding | None:
         drawn.append(law.draw[publication.stratum[rows], x])
     joint = publication.manifest is not None and bool(publication.manifest.view.joint)
     chance = _tails_of_joint(kept, drawn) if joint else _tails(shown)
-    measured = _judged(equal, chance)
+    measured = _judged(equal, chance, joint)
     sentence = (
         f"{measured.success:.2%} of {measured.people:,} known rows have {measured.of} of {len(kept)} perturbed columns, where the channels of the manifest give "
         f"{measured.expected:.2%}; rows that were passed by show from {measured.shows:.2%} of them on"
@@ -48,8 +49,8 @@ def attack(case: Case) -> Finding | None:
     return measured.finding(NAME, sentence)
 
 
-def _judged(equal: Codes, chance: Numbers) -> Judged:
-    """All columns first, and fewer of them."""
+def _judged(equal: Codes, chance: Numbers, joint: bool) -> Judged:
+    """All columns first, and fewer of them; where coins are joint, also too few rows that keep all."""
     columns = len(chance) - 1
     words = {columns: "the true value in all"}
     sums = [
@@ -58,6 +59,9 @@ def _judged(equal: Codes, chance: Numbers) -> Judged:
         )
         for least in range(columns, 1, -1)
     ]
+    if joint:
+        apart = float((equal < columns).sum())
+        sums.append(HitCount.of_chances(apart, 1 - chance[columns], "another value than the true one in some"))
     return worst(sums[0], sums[1:], error_of(NAME))
 
 
