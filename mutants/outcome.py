@@ -12,9 +12,6 @@ from mutants.subjects import raw_of
 LONGEST = 300
 """Seconds that a publication may take."""
 
-LIBRARIES = ["numpy", "pyarrow.parquet", "pyarrow.csv", "scipy.sparse", "scipy.stats", "duckdb", "sqlglot", "pydantic"]
-"""What all publications load beside scumble: loaded once, in the process that others begin in."""
-
 ASIDE = {"inference", "corruption", "linking", "seeds"}
 """Attacks that are about what was declared, and that of seeds, which takes longest: it looks at mutants of randomness alone."""
 
@@ -29,8 +26,7 @@ def outcome(mutant: Mutant | None, subject: str, seed: int = 1) -> Outcome:
 
 def _published(name: str, subject: str, folder: Path, seed: int) -> str:
     """Nothing, or why it was refused."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(LIBRARIES)
+    context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=published, args=(name, subject, folder, seed, theirs), daemon=True)
     process.start()

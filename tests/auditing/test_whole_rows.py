@@ -99,7 +99,7 @@ def test_all_tails_together_have_the_level(monkeypatch: pytest.MonkeyPatch) -> N
     tails, alarms, found = _tails(chances), 0, 0
     for _ in range(4000):
         equal = np.sum([draw.random(300) < q for q in chances], axis=0)
-        alarms += _judged(equal, tails).broken
-        found += _judged(np.where(draw.random(300) < 0.05, 4, equal), tails).broken
+        alarms += _judged(equal, tails, joint=False).broken
+        found += _judged(np.where(draw.random(300) < 0.05, 4, equal), tails, joint=False).broken
     assert alarms < 0.027 * 4000
     assert found > 0.9 * 4000
