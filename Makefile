@@ -11,7 +11,7 @@ DOCS := .venv/.docs
 # modules that were compiled once are not compiled again by the next run, nor by each process that the tests start
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-collect quick test check bounds fuzz bench neighbours faults notebooks browser spark-tests browser-tools r-package r-tools hyparquet docs pictures clean
+.PHONY: demo demo-collect quick test check bounds fuzz bench neighbours mutants faults notebooks browser spark-tests browser-tools r-package r-tools hyparquet docs pictures clean
 
 demo: $(DEMO)  ## publish a hospital table of 100,000 patients and ask it three questions
 	$(BIN)/scumble demo
@@ -46,6 +46,9 @@ bench: $(BENCH)  ## ratios against peers and limits, in one run
 
 neighbours: $(TEST)  ## whole outputs of neighbouring tables, 10,000 of each: the table of docs/audit.md. Hours
 	PYTHONPATH=tests $(BIN)/python tests/laws/neighbours.py 10000
+
+mutants: $(TEST)  ## a hundred plausible bugs of the publishing code, one after the other: is each caught by verify and audit? Ten minutes
+	PYTHONPATH=src:. $(BIN)/python -m mutants
 
 faults: $(TEST)  ## publications killed at every call and at 1,000 random moments, full or broken disks, and collectors that are killed while clients answer
 	PYTHONPATH=src:. $(BIN)/python -m faults

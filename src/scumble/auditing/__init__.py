@@ -45,7 +45,7 @@ from scumble.auditing.attacks import (
     whole_rows,
 )
 from scumble.auditing.evidence.case import Case
-from scumble.auditing.evidence.excerpt import Excerpt
+from scumble.auditing.evidence.excerpt import Excerpt, salt_of
 from scumble.auditing.evidence.publication import CROWD, Publication, of_release, of_table
 from scumble.auditing.finding import Finding
 from scumble.auditing.findings import Findings
@@ -134,6 +134,7 @@ def audit(
     ledger: Any = None,
     control: Any = None,
     only: Iterable[str] | None = None,
+    seed: int | None = None,
     progress: Progress | None = None,
 ) -> Findings:
     """What every attack that fits gets.
@@ -147,10 +148,12 @@ def audit(
     ledger     the path of the publisher's ledger
     control    of a table that is no release: people like those of the raw table who are not in it
     only       the names of the attacks that are run; all when absent
+    seed       repeats which rows of a table of over a million are looked at; they are drawn afresh when absent
     progress   called with the number of attacks that are done, and of all
     """
     with readable("what was published"):
-        return Findings(run(case_of(target, raw, others, quasi, sensitive, k, ledger, control), progress, only))
+        case = case_of(target, raw, others, quasi, sensitive, k, ledger, control, seed)
+        return Findings(run(case, progress, only))
 
 
 def case_of(
@@ -162,17 +165,19 @@ def case_of(
     k: int = CROWD,
     ledger: Any = None,
     control: Any = None,
+    seed: int | None = None,
 ) -> Case:
     """What an audit has before it; `case.publication.guesses` says what was guessed."""
-    publication = publication_of(target, quasi, sensitive, k)
+    salt = salt_of(seed)
+    publication = publication_of(target, quasi, sensitive, k, salt=salt)
     if not any(table.num_rows for table in publication.tables):
         raise TableError(f"{publication.name!r} has no rows, so there is nothing to attack")
     if publication.release is None:
         quasi, sensitive = publication.quasi, publication.sensitive
     others = list(others)
-    beside = [publication_of(other, quasi, sensitive, k) for other in others]
+    beside = [publication_of(other, quasi, sensitive, k, salt=salt) for other in others]
     if not all(one.excerpt.whole for one in (publication, *beside)) and beside:
-        publication, *beside = _in_common([target, *others], [publication, *beside], quasi, sensitive, k)
+        publication, *beside = _in_common([target, *others], [publication, *beside], quasi, sensitive, k, salt)
     if control is not None and (publication.release is not None or raw is None):
         raise ParameterError(
             "a control table is for tables that another tool made, beside the raw table; a release is held to its manifest"
@@ -189,10 +194,11 @@ def _in_common(
     quasi: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     k: int,
+    salt: int,
 ) -> list[Publication]:
     """Publications of which one is large, in one excerpt: by the columns that all have, so that the same people are in it."""
     names = [name for name in every[0].quasi if all(name in one.table.column_names for one in every)]
-    excerpt = Excerpt.of(names, max(sum(one.lengths) for one in every))
+    excerpt = Excerpt.of(names, max(sum(one.lengths) for one in every), salt)
     return [publication_of(target, quasi, sensitive, k, excerpt) for target in targets]
 
 
@@ -223,6 +229,7 @@ def publication_of(
     sensitive: Sequence[str] | None,
     k: int = CROWD,
     excerpt: Excerpt | None = None,
+    salt: int | None = None,
 ) -> Publication:
     """A release, or any other published table."""
     if isinstance(target, str | Path):
@@ -232,13 +239,13 @@ def publication_of(
         elif path.suffix == ".release" or (path / MANIFEST).exists():
             target = open_release(path)
     if isinstance(target, Release):
-        return of_release(target, excerpt)
+        return of_release(target, excerpt, salt)
     table = _table(target)
     if not isinstance(target, str | Path):
-        return of_table(table, "the table", [], quasi, sensitive, k, excerpt)
+        return of_table(table, "the table", [], quasi, sensitive, k, excerpt, salt)
     path = Path(target)
     files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
-    return of_table(table, path.name, files, quasi, sensitive, k, excerpt)
+    return of_table(table, path.name, files, quasi, sensitive, k, excerpt, salt)
 
 
 def _table(source: Any) -> Source:

@@ -46,6 +46,12 @@ def command(
             help="From what on the exit code is 1: a release weaker than it declares, or a grade of what it declares too."
         ),
     ] = FailOn.WEAKER,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Repeat which rows of a large table are looked at; drawn afresh when absent.", show_default=False
+        ),
+    ] = None,
     junit: Annotated[
         Path | None, typer.Option(help="Write the findings into this file too, as a report of tests (JUnit XML).")
     ] = None,
@@ -89,7 +95,7 @@ def command(
     elif reconstruction:
         passed = _examined(_examine(target, raw, lam, delta), format)
     else:
-        given = Given(target, raw, others or [], _split(quasi), _split(sensitive), k, ledger, control)
+        given = Given(target, raw, others or [], _split(quasi), _split(sensitive), k, ledger, control, seed)
         passed = _attack(given, _split(only), fail_on.value, junit, format)
     if not passed:
         raise typer.Exit(1)
@@ -111,6 +117,7 @@ class Given:
     k: int | None
     ledger: Path | None
     control: str | None
+    seed: int | None
 
 
 def _attack(given: Given, only: list[str] | None, fail_on: Any, junit: Path | None, format: Format) -> bool:
@@ -129,6 +136,7 @@ def _attack(given: Given, only: list[str] | None, fail_on: Any, junit: Path | No
         given.k or CROWD,
         given.ledger,
         given.control,
+        given.seed,
     )
     if case.publication.release is not None and (given.quasi or given.sensitive or given.k):
         raise ParameterError(

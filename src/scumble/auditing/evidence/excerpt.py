@@ -1,18 +1,20 @@
 """An excerpt of large tables: all rows of some public values, which are chosen by lot.
 
-Whether a row is in it is decided by a digest of its public values alone, so that all rows and all people who are alike in these come together, in every table in which they are: who is alone in the excerpt is alone in the table, and what is
-known of groups and coins holds in it as in the whole. No coin of a release has a part in the choice.
+Whether a row is in it is decided by a digest of its public values and of a salt, so that all rows and all people who are alike in these come together, in every table in which they are: who is alone in the excerpt is alone in the table, and what is
+known of groups and coins holds in it as in the whole. No coin of a release has a part in the choice. The salt
+is drawn afresh by each audit: who publishes cannot know beforehand which rows will be looked at, and spare these. A seed repeats a choice.
 """
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.core.arrow_types import decoded, is_number
+from scumble.core.entropy import Entropy
 
 MOST_ROWS = 1_000_000
 """Rows up to which a table is looked at whole."""
@@ -26,16 +28,21 @@ class Excerpt:
 
     names: list[str]
     bits: int = 0
+    salt: int = field(default_factory=lambda: salt_of(None))
 
     @classmethod
-    def of(cls, names: Sequence[str], rows: int) -> "Excerpt":
+    def of(cls, names: Sequence[str], rows: int, salt: int | None = None) -> "Excerpt":
         """Of a table of so many rows.
 
         >>> Excerpt.of(["age"], 10_000_000).bits, Excerpt.of(["age"], 1_000_000).bits, Excerpt.of([], 10**9).bits
         (4, 0, 0)
         """
         bits = max(0, (-(-rows // MOST_ROWS) - 1).bit_length()) if names else 0
-        return cls(list(names), bits)
+        return cls(list(names), bits, salt_of(None) if salt is None else salt)
+
+    def by(self, names: Sequence[str]) -> "Excerpt":
+        """The same choice by some of the columns."""
+        return Excerpt([name for name in self.names if name in names], self.bits, self.salt)
 
     @property
     def whole(self) -> bool:
@@ -49,7 +56,7 @@ class Excerpt:
         return np.flatnonzero(self._digests(table) >> np.uint64(64 - self.bits) == 0)
 
     def _digests(self, table: pa.Table) -> Digests:
-        total = np.zeros(table.num_rows, dtype=np.uint64)
+        total = np.full(table.num_rows, self.salt, dtype=np.uint64)
         for name in self.names:
             total = _mixed(total ^ _digest(table.column(name)))
         return total
@@ -74,6 +81,12 @@ class Excerpt:
     def _thinner(self, table: pa.Table, places: npt.NDArray[np.int64]) -> tuple[pa.Table, npt.NDArray[np.int64]]:
         rows = self.rows(table)
         return table.take(pa.array(rows)), places[rows]
+
+
+def salt_of(seed: int | None) -> int:
+    """A number that nobody knows beforehand; with a seed the same each time."""
+    entropy = Entropy.system() if seed is None else Entropy.seeded(seed)
+    return int(entropy.stream("excerpt").integers(1, 64)[0])
 
 
 def _digest(column: pa.ChunkedArray) -> Digests:

@@ -158,14 +158,14 @@ class Publication:
         return {}
 
 
-def of_release(release: Release, excerpt: Excerpt | None = None) -> Publication:
+def of_release(release: Release, excerpt: Excerpt | None = None, salt: int | None = None) -> Publication:
     """The publication of a release; of large ones an excerpt."""
     manifest, view = release.manifest, release.manifest.view
     counted = [column.name for column in manifest.columns if column.role == "counted"]
     quasi = manifest.public or ([] if view.invented else counted)
     if manifest.form.kind == "boxes":  # which people lie in a box is told by all of them
         excerpt = Excerpt([])
-    chosen = excerpt or Excerpt.of(quasi, manifest.rows)
+    chosen = excerpt or Excerpt.of(quasi, manifest.rows, salt)
     read = [_excerpt_of(release, name, chosen) for name in view.people]
     tables, places, lengths = (list(each) for each in zip(*read, strict=True))
     files = [release.path / path for path in manifest.data]
@@ -192,7 +192,7 @@ def _excerpt_of(release: Release, name: str | None, excerpt: Excerpt) -> tuple[p
     files = release.table_files(name)
     schema = pq.read_schema(files[0])
     text = [f.name for f in schema if pa.types.is_string(f.type)]
-    own = Excerpt([n for n in excerpt.names if n in schema.names], excerpt.bits)
+    own = excerpt.by(schema.names)
     parts = (
         pa.Table.from_batches([batch])
         for path in files
@@ -211,6 +211,7 @@ def of_table(
     sensitive: Sequence[str] | None,
     k: int,
     excerpt: Excerpt | None = None,
+    salt: int | None = None,
 ) -> Publication:
     """The publication of a table that any other tool made; roles that are not given are guessed by names and values."""
     for given in (*(quasi or ()), *(sensitive or ())):
@@ -227,7 +228,7 @@ def of_table(
         if quasi is None:
             quasi = [n for n in free if looks[n] not in ("person", "text", "secret") and n not in sensitive]
             guesses.append(f"guessed as known to an attacker: {_listed(quasi)} (--quasi NAMES says otherwise)")
-    chosen = excerpt or Excerpt(list(quasi))
+    chosen = excerpt or Excerpt.of(quasi, 0, salt)
     whole, places, length = chosen.taken(pa.Table.from_batches([b]) for b in batches_of(table, table.schema.names))
     if whole is None:
         whole = table.schema.empty_table()

@@ -11,7 +11,6 @@ from scipy.stats import binom
 
 from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers
-from scumble.auditing.evidence.excerpt import Excerpt
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.core.arrow_types import decoded
 from scumble.core.once import once
@@ -102,7 +101,7 @@ def counted_tables(case: Case) -> Iterator[TupleCounts]:
     parts = [(table.name, list(table.attributes)) for table in record.tables] or [("", names)]
     excerpt = case.publication.excerpt
     for place, ((name, attributes), published) in enumerate(zip(parts, case.publication.tables, strict=True)):
-        own = Excerpt([column for column in excerpt.names if column in attributes], excerpt.bits)
+        own = excerpt.by(attributes)
         wanted = attributes if record.schema_ is None else names
         raw = recoded(case.excerpt(wanted, own), manifest)
         yield _counted(case, name, attributes, published, _with_a_place(case, raw, record), record, place)
