@@ -1,11 +1,14 @@
 """How often an audit calls a sound release broken: every mechanism, tables of 300 to 5,000 rows (plain, skewed, sorted), with the raw table and without.
 
-python -m benchmarks.false_alarms [MINUTES] [FIRST SEED]        10 minutes from seed 1, when absent
+python -m benchmarks.false_alarms [MINUTES] [FIRST SEED]        10 minutes from seed 1, or from where the last run ended, when absent
+
+Every audit is a line in build/false_alarms.jsonl, so that a run goes on where the one before ended, several can run side by side from other seeds, and the table at the end is of all of them.
 
 An audit has an error of 1e-5 by construction, so that none is expected to accuse; what accuses is printed, and is to be understood. Whether the construction holds is seen long before that: of every attack that gives a p-value, at most
 a tenth of the findings may have one below 0.1, a hundredth below 0.01, and so on. The last table has both.
 """
 
+import json
 import sys
 import tempfile
 import time
@@ -22,6 +25,7 @@ from scumble.auditing import Findings, audit
 from scumble.core.errors import ScumbleError
 from scumble.release import soundness
 
+RECORD = Path("build/false_alarms.jsonl")
 STEPS = (0.1, 0.01, 0.001, 1e-4)
 """Below which p-values are counted."""
 
@@ -141,30 +145,50 @@ def audits(how: str, seed: int) -> list[Findings]:
         return [audit(release, given, others=others) for given in (None, raw)]
 
 
-def main(minutes: int = 10, first: int = 1) -> None:
+def recorded() -> list[dict[str, Any]]:
+    """The audits of all runs."""
+    lines = RECORD.read_text(encoding="utf-8").splitlines() if RECORD.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def main(minutes: int = 10, first: int = 0) -> None:
     soundness.coins_problem = lambda manifest: ""  # that they are seeded is no news here
-    runs: Counter[str] = Counter()
-    below: Counter[tuple[str, float]] = Counter()
-    ran = alarms = 0
-    end, seed = time.monotonic() + 60 * minutes, first
+    RECORD.parent.mkdir(exist_ok=True)
+    end, seed = time.monotonic() + 60 * minutes, first or 1 + max((line["seed"] for line in recorded()), default=0)
     while time.monotonic() < end:
         for how in HOW:
-            try:
-                made = audits(how, seed)
-            except ScumbleError:
-                continue  # too small for this mechanism, or nothing is left of it
-            for findings in made:
-                ran += 1
-                alarms += not findings.passed
-                for each in findings.broken:
-                    print(f"seed {seed}, {how}: {each.attack}: {each.detail}", flush=True)
-                for each in findings:
-                    if each.p is not None:
-                        runs[each.attack] += 1
-                        below.update((each.attack, step) for step in STEPS if each.p <= step)
+            if time.monotonic() < end:
+                _run(how, seed)
         seed += 1
+    _summary(recorded())
+
+
+def _run(how: str, seed: int) -> None:
+    """Both audits of one release, noted; none where the table is too small for the mechanism, or nothing is left of it."""
+    try:
+        made = audits(how, seed)
+    except ScumbleError:
+        return
+    with RECORD.open("a", encoding="utf-8") as file:
+        for findings in made:
+            for each in findings.broken:
+                print(f"seed {seed}, {how}: {each.attack}: {each.detail}", flush=True)
+            values = [[each.attack, each.p] for each in findings if each.p is not None]
+            line = {"seed": seed, "how": how, "broken": [each.attack for each in findings.broken], "p": values}
+            file.write(json.dumps(line) + "\n")
+
+
+def _summary(lines: list[dict[str, Any]]) -> None:
+    """How many accuse, and how p-values are distributed."""
+    runs: Counter[str] = Counter()
+    below: Counter[tuple[str, float]] = Counter()
+    for line in lines:
+        for attack, p in line["p"]:
+            runs[attack] += 1
+            below.update((attack, step) for step in STEPS if p <= step)
+    alarms, seeds = sum(bool(line["broken"]) for line in lines), len({line["seed"] for line in lines})
     print(
-        f"seeds {first} to {seed - 1}: {alarms} of {ran:,} audits accuse. Findings with a p-value, and the share of them at most"
+        f"{seeds} seeds: {alarms} of {len(lines):,} audits accuse. Findings with a p-value, and the share of them at most"
     )
     print(f"  {'':22} {'findings':>9} " + " ".join(f"{step:>9g}" for step in STEPS))
     for attack, count in runs.items():
