@@ -9,7 +9,7 @@ from mutants.child import Outdated, published
 from mutants.mutant import Mutant, Outcome
 from mutants.subjects import raw_of
 
-LONGEST = 300
+LONGEST = 120
 """Seconds that a publication may take."""
 
 ASIDE = {"inference", "corruption", "linking", "seeds"}

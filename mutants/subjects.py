@@ -62,7 +62,7 @@ SUBJECTS: dict[str, dict[str, Any]] = {
     "swapped": _ill(mechanism="swapped"),
     "frapp": {**TWO, "mechanism": "frapp", "retain": None, "gamma": 30},
     "partitioned": {**TRADE, "mechanism": "partitioned", "rho2": 0.4, "persons": "one row each"},
-    "sps": _ill("age", "sex", mechanism="sps"),
+    "sps": _ill("age", "region", mechanism="sps"),
     "anatomy": _ill(mechanism="anatomy", retain=None, settings={"l": 3}, persons="one row each"),
     "practical": {"public": ["sex", "region", "ill", "job"], "mechanism": "noisy_counts", "epsilon": 0.5, "settings": {"k": 3, "delta": 0.1}},
     "full": {
@@ -73,15 +73,15 @@ SUBJECTS: dict[str, dict[str, Any]] = {
     "columnized": {**COLUMNS, "settings": {**SCHEMA, "c_star": 2}},
     "k_dgs": {"public": ["sex", "region", "ill"], "mechanism": "k_dgs", "settings": {"k": 20}},
     "alpha_beta": {
-        "sensitive": ["age", "region", "sex"], "mechanism": "alpha_beta", "rho1": 0.1, "rho2": 0.5,
-        "domains": {"age": {"low": 0, "high": 99}, "region": REGIONS, "sex": ["F", "M"]},
+        "sensitive": ["age", "region", "sex", "job"], "mechanism": "alpha_beta", "rho1": 0.1, "rho2": 0.5,
+        "domains": {"age": {"low": 0, "high": 99}, "region": REGIONS, "sex": ["F", "M"], "job": ILLS},
     },
     "boxes": _ill("age", "sex", "region", mechanism="perturbed_generalization", retain=None, gamma=3, settings={"k": 3}),
     "persons": _ill("age", "sex", "region", "code", person="id", rows_per_person=1),
 }  # fmt: skip
 """How each is published."""
 
-MANY = {"sps": 20_000, "practical": 20_000, "mixture": 20_000}
+MANY = {"sps": 40_000, "practical": 20_000, "mixture": 20_000}
 """Rows of a table, where it takes more."""
 
 FEW = 500
@@ -96,8 +96,8 @@ def raw_of(subject: str, seed: int = 1) -> pa.Table:
         owners = np.random.default_rng(seed).integers(0, rows // 2, rows)
         return table.set_column(table.column_names.index("id"), "id", pa.array([f"person {n}" for n in owners]))
     if subject == "alpha_beta":
-        names = ["age", "region", "sex"]
-        return table.select(names).slice(0, rows // 4).group_by(names).aggregate([])
+        names = ["age", "region", "sex", "job"]
+        return table.select(names).group_by(names).aggregate([])
     return pa.Table.from_batches(table.to_batches(max_chunksize=FEW)) if subject == "batches" else table
 
 
