@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
+import pyarrow.compute as pc
 from scipy.stats import binom
 
 from scumble.auditing.evidence.case import Case
@@ -148,7 +149,7 @@ def _alike(tables: list[TupleCounts]) -> Iterator[Sign]:
     """The noise of a tuple against that of others, and that of other tables."""
     series = []
     for table in tables:
-        chosen: Codes = table.looked_at
+        chosen = _in_order(table)
         if len(chosen):
             true, shown = table.true[chosen], table.shown[chosen]
             middle = np.rint(true * table.stayed).astype(np.int64)
@@ -164,6 +165,13 @@ def _alike(tables: list[TupleCounts]) -> Iterator[Sign]:
                 f", of {other_table.name}" if other else ""
             )
             yield replace(sign, of=f"{of}, a correlation of {sign.seen:.3f}")
+
+
+def _in_order(table: TupleCounts) -> Codes:
+    """The tuples that are looked at, in the order in which noise is drawn: that of their values."""
+    keys = [(name, "ascending") for name in table.tuples.column_names]
+    chosen = table.looked_at
+    return np.asarray(chosen[pc.sort_indices(table.tuples.take(chosen), sort_keys=keys).to_numpy()])
 
 
 def _zeros(case: Case, record: TuplesRecord) -> Iterator[Sign]:

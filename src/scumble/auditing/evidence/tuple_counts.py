@@ -153,7 +153,7 @@ def declared_tuples(case: Case, counting: Full) -> int:
     domains = {name: record.domain(kinds[name]) for name, record in counting.domains.items()}
     if excerpt.whole:
         return math.prod(domain.size for domain in domains.values())
-    own = Excerpt([name for name in excerpt.names if name in domains], excerpt.bits)
+    own = excerpt.by(list(domains))
     return len(own.rows(pa.table(domain_table(domains))))
 
 
