@@ -49,5 +49,8 @@ def _looked_at(folder: Path, subject: str, seed: int, mutant: Mutant | None) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         failed = [check.name for check in scumble.verify(folder) if not check.passed]
-        findings = scumble.audit(folder, raw=raw, only=[name for name in ATTACKS if name not in aside])
+        try:
+            findings = scumble.audit(folder, raw=raw, only=[name for name in ATTACKS if name not in aside])
+        except scumble.ScumbleError:
+            return Outcome("", failed, ["refuses the raw table"])  # the release is plainly not of it
     return Outcome("", failed, [finding.attack for finding in findings if not finding.passed])

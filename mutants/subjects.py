@@ -43,7 +43,8 @@ TWO: dict[str, Any] = {**_ill(), "sensitive": ["ill", "job"], "domains": {"ill":
 AMOUNT: dict[str, Any] = {"sensitive": "amount", "public": ["age", "sex", "region", "code"]}
 TRADE = {"sensitive": "trade", "domains": {"trade": TRADES}, "public": ["age", "sex", "region", "code"]}
 COLUMNS = {"public": ["region", "ill", "job"], "mechanism": "columnized", "epsilon": 4}
-SCHEMA = {"k": 3, "delta": 0.1, "schema": [["region", "ill"], ["ill", "job"], ["region", "job"]]}
+PAIRS = [["region", "ill"], ["ill", "job"], ["region", "job"]]
+SCHEMA = {"k": 3, "delta": 0.1, "schema": PAIRS}
 KEY = bytes(range(32))
 
 SUBJECTS: dict[str, dict[str, Any]] = {
@@ -69,7 +70,7 @@ SUBJECTS: dict[str, dict[str, Any]] = {
         "sensitive": ["sex", "region", "ill", "job"], "domains": {"sex": ["F", "M"], "region": REGIONS, "ill": ILLS, "job": ILLS},
         "mechanism": "noisy_counts", "epsilon": 0.5, "settings": {"matrix": "full"},
     },
-    "tables": {**COLUMNS, "settings": SCHEMA},
+    "tables": {**COLUMNS, "public": ["region", "ill", "job", "sex"], "settings": {**SCHEMA, "schema": [[*pair, "sex"] for pair in PAIRS]}},
     "columnized": {**COLUMNS, "settings": {**SCHEMA, "c_star": 2}},
     "k_dgs": {"public": ["sex", "region", "ill"], "mechanism": "k_dgs", "settings": {"k": 20}},
     "alpha_beta": {

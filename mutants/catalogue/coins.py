@@ -35,7 +35,6 @@ MUTANTS = [
     Mutant("inside and outside of a design exchanged", DESIGN, "within = kind(k * self.inside)", "within = kind(k * self.outside)", "design"),
     Mutant("a design without its offsets", DESIGN, "        drawn += codes\n", "", "design"),
     Mutant("the first offsets of a design only", DESIGN, "words // kind(self.inside)", "words // kind(2 * self.inside)", "design"),
-    Mutant("numbers that never go to the next place", MIXTURE, "(part.placed(values) + up + ", "(part.placed(values) + 0 * up + ", "mixture"),
     Mutant("numbers that always go to the next place", MIXTURE, "(part.placed(values) + up + ", "(part.placed(values) + 1 + ", "mixture"),
     Mutant("all parts with the codes of the first", MIXTURE, "published[here] = code + ", "published[here] = ", "mixture"),
 ]  # fmt: skip

@@ -11,7 +11,7 @@ ENCODE, WRITE, SHUFFLE, PIPELINE = (
 
 MUTANTS = [
     Mutant("numbers rounded down to their grid", "core.domain", "np.rint((x - low) / width)", "np.floor((x - low) / width)", "numbers"),
-    Mutant("public columns are not made coarser", ENCODE, "        if self._coarsen is not None:\n            column = coarsen", "        if self._coarsen is None:\n            column = coarsen", "coarse"),
+    Mutant("public columns are not made coarser", ENCODE, "        if self._coarsen is not None:\n            column = coarsen", "        if False:\n            column = coarsen", "coarse"),
     Mutant("bins are rounded, not cut off", "spec.coarsening", "pc.floor(pc.divide(column.cast(pa.float64()), width))", "pc.round(pc.divide(column.cast(pa.float64()), width))", "coarse"),
     Mutant("labels that are one off", ENCODE, "return pa.DictionaryArray.from_arrays(column.cast(pa.int32()), values.fill_null(\"\"))", "return pa.DictionaryArray.from_arrays(pc.if_else(pc.equal(column.cast(pa.int32()), len(values) - 1), 0, pc.add(column.cast(pa.int32()), 1)).cast(pa.int32()), values.fill_null(\"\"))"),
     Mutant("words in the order in which they came", ENCODE, "        used.sort(key=words.__getitem__)\n", ""),

@@ -21,7 +21,7 @@ MUTANTS = [
     Mutant("the first person of a box speaks for it", BOXES, "chosen = rows[np.cumsum(sizes) - sizes + below(stream, sizes)]", "chosen = rows[np.cumsum(sizes) - sizes]", "boxes"),
     Mutant("the value of a box is not perturbed", BOXES, "coins.flip(codes[chosen], stream)", "codes[chosen]", "boxes"),
     Mutant("boxes of one row less", BOXES, "rows, sizes = grouped(ranks, k)", "rows, sizes = grouped(ranks, k - 1)", "boxes"),
-    Mutant("alpha in the place of alpha + beta", TUPLES, "len(tuples), self.alpha + self.beta)", "len(tuples), self.alpha)", "alpha_beta"),
+    Mutant("alpha in the place of alpha + beta", TUPLES, "len(tuples), self.alpha + self.beta)", "len(tuples), self.alpha)", "alpha_beta", survives="true tuples are published with 0.44 in the place of 0.5, which is toward more privacy; 3,700 tuples show about seven points"),
     Mutant("no tuples are made up", TUPLES, "wanted = int(binomial(stream, self.size - len(tuples), self.beta))", "wanted = 0", "alpha_beta"),
     Mutant("the first tuples are kept, not some by coins", TUPLES, "kept = tuples[stream.permutation(len(tuples))[:keep]]", "kept = np.sort(tuples)[:keep]", "alpha_beta"),
 ]  # fmt: skip
