@@ -82,7 +82,7 @@ SUBJECTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """How each is published."""
 
-MANY = {"sps": 40_000, "practical": 20_000, "mixture": 20_000}
+MANY = {"sps": 40_000, "practical": 20_000, "mixture": 20_000, "tables": 20_000}
 """Rows of a table, where it takes more."""
 
 FEW = 500

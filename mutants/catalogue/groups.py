@@ -13,7 +13,7 @@ MUTANTS = [
     Mutant("the label of a sub-table one too high", SUBTABLES, "self.extra[0]: labels,", "self.extra[0]: (labels + 1) % (labels.max() + 1),", "partitioned"),
     Mutant("a sample that is not perturbed", SPS, "drawn = perturb(stream, rounded_split(stream, counts, sizes[part]), retain)", "drawn = rounded_split(stream, counts, sizes[part])", "sps"),
     Mutant("perturbed before it is sampled", SPS, "perturb(stream, rounded_split(stream, counts, sizes[part]), retain)", "rounded_split(stream, perturb(stream, counts, retain), sizes[part])", "sps", survives=SAME_ROWS),
-    Mutant("a sample rounded to its commonest values", "mechanisms.sps.sampling", "wins = below(stream, np.maximum(bound, 1)) < np.where(small, first, total - second)", "wins = first >= second", "sps"),
+    Mutant("a sample rounded to its commonest values", "mechanisms.sps.sampling", "wins = below(stream, np.maximum(bound, 1)) < np.where(small, first, total - second)", "wins = first >= second", "sps", survives="each value is sampled within one record of its share, as it should be; which one is rounded up does not show behind a retention of 0.4"),
     Mutant("weights of one record more", SPS, "weight = size[part] / sizes[part]", "weight = (size[part] + 1) / sizes[part]", "sps"),
     Mutant("samples that are one too large", "mechanisms.sps.samples", "    sizes = sampling.of(size, groups.most)\n", "    sizes = np.minimum(sampling.of(size, groups.most) + 1, size)\n", "sps"),
     Mutant("buckets of one value less", ANATOMY, "most = [heapq.heappop(heap) for _ in range(diversity)]", "most = [heapq.heappop(heap) for _ in range(diversity - 1)]", "anatomy"),
