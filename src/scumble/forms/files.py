@@ -28,6 +28,13 @@ def accounted(path: Path) -> int:
         return sum(int(column.total_compressed_size) for column in columns) + int(file.serialized_size) + FRAME
 
 
+def row_groups(path: Path) -> list[int]:
+    """How many rows each row group of a file has."""
+    with readable(path.name):
+        file = pq.read_metadata(path)
+        return [int(file.row_group(number).num_rows) for number in range(file.num_row_groups)]
+
+
 def created_by(path: Path) -> str:
     """What a file says that it was written by."""
     with readable(path.name):

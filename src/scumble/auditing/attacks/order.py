@@ -2,7 +2,7 @@
 
 Within runs of rows that were sorted by what they publish (`runs`) every order is alike likely. So each row has scores, less the mean of those that are left in its run (`trials.without_return`), and these are looked at along the
 published rows (`serial`): do they rise or fall, have they a period, do they go with those of another row at some distance? Scores are signs of the values of each column; and with the raw table, the place that
-rows with these public values have there, and how many of their people have the published value, which is higher where values were kept.
+rows with these public values have there, and how many of their people have the published value, which is higher where values were kept. The last two are looked at along row groups as well.
 
 The success is the share of pairs of rows whose order is told right, 1/2 + asin(r)/pi for a correlation r; 1/2 is a coin.
 """
@@ -26,6 +26,7 @@ from scumble.auditing.evidence.value_counts import ValueCounts
 from scumble.auditing.finding import Finding
 from scumble.auditing.level import error_of
 from scumble.core.entropy import Entropy
+from scumble.forms.files import row_groups
 
 NAME = "order"
 
@@ -44,7 +45,25 @@ def attack(case: Case) -> Finding | None:
             plain += [s for score, of in _columns(table) for s in _signs(score[rows], run, of, at, length)]
             if len(publication.tables) == 1 and case.scored:
                 scored += [s for score, of in _against_raw(case) for s in _signs(score[rows], run, of, at, length)]
-    return finding_of(NAME, [plain, scored], error_of(NAME), "random order")
+    return finding_of(NAME, [plain, scored, list(_between_groups(case))], error_of(NAME), "random order")
+
+
+def _between_groups(case: Case) -> Iterator[Sign]:
+    """Along the row groups, into which rows are dealt by coins: within each they are put into an order of ours, so that every arrangement is alike likely."""
+    publication = case.publication
+    if publication.manifest is None or publication.manifest.order != "shuffled" or not publication.excerpt.whole:
+        return
+    sizes = [size for path in _files(case, 0) for size in row_groups(path)] if len(publication.tables) == 1 else []
+    if len(sizes) < 2 or sum(sizes) != publication.table.num_rows or not case.scored:
+        return
+    lots = Entropy.seeded(0).stream("within row groups").integers(sum(sizes), 64)
+    rows = np.lexsort((lots, np.repeat(np.arange(len(sizes)), sizes)))
+    for score, of in _against_raw(case):
+        value, variance = without_return(score[rows], np.zeros(len(rows), dtype=np.int64))
+        for sign in Series(value, variance, np.arange(len(rows)), len(rows)).by_place() if variance.any() else ():
+            told = 0.5 + math.asin(min(1.0, sign.seen)) / math.pi
+            words = f"{of} {sign.of}, by row groups, a correlation of {sign.seen:.3f}"
+            yield replace(sign, seen=told, expected=0.5, of=words)
 
 
 def _files(case: Case, place: int) -> list[Path]:
