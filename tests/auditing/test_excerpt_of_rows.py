@@ -1,13 +1,16 @@
 """Which rows of a large table an audit looks at: nobody knows beforehand, and a seed repeats it."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from auditing.attacked import people, publish
+from naming import publish_openly
 
-from scumble.auditing import case_of
+from scumble.auditing import case_of, run
 from scumble.auditing.evidence import excerpt
 from scumble.auditing.evidence.excerpt import Excerpt
 
@@ -41,3 +44,59 @@ def test_a_seed_repeats_which_people_are_looked_at(monkeypatch: pytest.MonkeyPat
     assert not first.publication.table.equals(other.publication.table)
     assert 0 < first.publication.table.num_rows < 2000
     assert len(first.known[0]) > 0
+
+
+def frequent(rows: int = 3000) -> pa.Table:
+    """Of whom six in ten have the first value: where it is in an excerpt, that is too large."""
+    draw = np.random.default_rng(1)
+    days = np.where(draw.random(rows) < 0.6, 0, draw.integers(1, 50, rows))
+    return pa.table({"d": days, "h": draw.integers(0, 100, rows)})
+
+
+BOTH = {"d": {"low": 0, "high": 49}, "h": {"low": 0, "high": 99}}
+TABLES = {
+    "mechanism": "marginals",
+    "epsilon": 8.0,
+    "sensitive": ["d", "h"],
+    "domains": BOTH,
+    "settings": {"marginals": [["h", "d"], ["d"]]},
+}
+ROWS = {"sensitive": "h", "domains": {"h": BOTH["h"]}, "retain": 0.4}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("how", [TABLES, ROWS], ids=["tables", "rows"])
+def test_where_one_table_is_too_large_all_are_thinned_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
+) -> None:
+    """Where a choice has the frequent day, most of these do, raw table and release are thinned alike, and a sound release is not broken: 1e-5 for each."""
+    monkeypatch.setattr(excerpt, "MOST_ROWS", 800)
+    raw = frequent()
+    release = publish_openly(raw, seed=1, **how)
+    first = Excerpt.of(["d"], release.manifest.rows).bits
+    thinned = 0
+    for seed in (0, 1, 3, 15, 19):
+        case = case_of(release, raw, seed=seed)
+        chosen = case.publication.excerpt
+        if chosen.bits == first:
+            continue
+        thinned += 1
+        for table, place in zip(case.publication.tables, case.publication.places, strict=True):
+            assert len(chosen.by(table.column_names).rows(table)) == table.num_rows == len(place)
+        assert all(found.verdict == "holds" for found in run(case, only=["noise", "law"]))
+    assert thinned >= 3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_two_releases_are_thinned_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one is too large, and the first one was read before it."""
+    monkeypatch.setattr(excerpt, "MOST_ROWS", 800)
+    raw = frequent()
+    few, many = (publish_openly(table, seed=1, **ROWS) for table in (raw.filter(pc.not_equal(raw["d"], 0)), raw))
+    thinned = 0
+    for seed in (0, 1, 3, 15, 19):
+        case = case_of(few, None, [many], seed=seed)
+        thinned += case.publication.excerpt.bits > 2
+        for one in (case.publication, *case.others):
+            assert len(case.publication.excerpt.rows(one.table)) == one.table.num_rows
+    assert thinned >= 3

@@ -199,7 +199,11 @@ def _in_common(
     """Publications of which one is large, in one excerpt: by the columns that all have, so that the same people are in it."""
     names = [name for name in every[0].quasi if all(name in one.table.column_names for one in every)]
     excerpt = Excerpt.of(names, max(sum(one.lengths) for one in every), salt)
-    return [publication_of(target, quasi, sensitive, k, excerpt) for target in targets]
+    bits = -1
+    while bits < excerpt.bits:  # a table that is too large makes it smaller, for those that were read before, too
+        bits = excerpt.bits
+        every = [publication_of(target, quasi, sensitive, k, excerpt) for target in targets]
+    return every
 
 
 def _ledger(path: Any) -> Ledger:

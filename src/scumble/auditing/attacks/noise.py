@@ -149,16 +149,16 @@ def _alike(tables: list[TupleCounts]) -> Iterator[Sign]:
     """The noise of a tuple against that of others, and that of other tables."""
     series = []
     for table in tables:
-        chosen = _in_order(table)
+        chosen, place = _in_order(table)
         if len(chosen):
             true, shown = table.true[chosen], table.shown[chosen]
             middle = np.rint(true * table.stayed).astype(np.int64)
             chance = table.chance(true, middle + 1, np.full_like(true, 1 << 60))
-            series.append((table, (shown > middle) - chance, chance * (1 - chance)))
-    longest = max((len(score) for _, score, _ in series), default=0)
-    made = [(t, Series(score, variance, np.arange(len(score)), longest)) for t, score, variance in series]
-    for place, (table, one) in enumerate(made):
-        beside = made[place + 1 :] if table.stayed == 1 else []  # who stays in one table is missing from another
+            series.append((table, (shown > middle) - chance, chance * (1 - chance), place))
+    longest = max((int(place.max()) + 1 for *_, place in series), default=0)
+    made = [(table, Series(score, variance, place, longest)) for table, score, variance, place in series]
+    for at, (table, one) in enumerate(made):
+        beside = made[at + 1 :] if table.stayed == 1 else []  # who stays in one table is missing from another
         for other_table, other in [(table, None), *beside]:
             sign = one.by_distance(other)
             of = f"the sign of the noise {sign.of.replace('row', 'tuple')}" + (
@@ -167,11 +167,15 @@ def _alike(tables: list[TupleCounts]) -> Iterator[Sign]:
             yield replace(sign, of=f"{of}, a correlation of {sign.seen:.3f}")
 
 
-def _in_order(table: TupleCounts) -> Codes:
-    """The tuples that are looked at, in the order in which noise is drawn: that of their values."""
-    keys = [(name, "ascending") for name in table.tuples.column_names]
+def _in_order(table: TupleCounts) -> tuple[Codes, Codes]:
+    """The tuples that are looked at, with their places in the order in which noise is drawn: of a full count among all tuples of the domain, else by their values."""
     chosen = table.looked_at
-    return np.asarray(chosen[pc.sort_indices(table.tuples.take(chosen), sort_keys=keys).to_numpy()])
+    if isinstance(table.counting, Full):
+        chosen = chosen[table.cell[chosen] >= 0]
+        return chosen, table.cell[chosen]
+    keys = [(name, "ascending") for name in table.tuples.column_names]
+    order = pc.sort_indices(table.tuples.take(chosen), sort_keys=keys).to_numpy()
+    return np.asarray(chosen[order]), np.arange(len(order))
 
 
 def _zeros(case: Case, record: TuplesRecord) -> Iterator[Sign]:

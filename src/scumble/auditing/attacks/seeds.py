@@ -1,14 +1,14 @@
 """Seeds: were coins that are said to be secret drawn from a number that anybody tries? Small numbers, dates and the seconds before the files were written are tried with the generator that makes seeded releases.
 
 With the raw table. Of people whose row is known, among the first of the table, what a seed makes of their true values is compared with what was published; of counts with noise, what it makes of all true counts. A seed that is
-right for all of them is right by chance with the probability of what was published, times the number of seeds. Coins by key, of sub-tables, samples, buckets and columns that are kept together are not tried.
+right for all of them is right by chance with the probability of what was published, times the number of seeds. Of counts, an excerpt tells nothing: one seed makes all of them. Coins by key, of sub-tables, samples, buckets and columns that are kept together are not tried.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ PEOPLE = 80
 FIRST = 5000
 """Rows of the table that they are among: whatever the source is, its first batch has more."""
 WORK = 5_000_000
-"""Counts that are drawn with all seeds together, at most."""
+"""Counts that are drawn with all numbers together, at most, and with all moments."""
 
 
 def seeds() -> Iterator[int]:
@@ -59,7 +59,7 @@ class Replay:
     shown: Codes
     log_p: float
     tried: int = 1 << 30
-    """Seeds that are tried, at most."""
+    """Numbers that are tried, at most, and moments."""
 
 
 BEFORE = 900
@@ -79,9 +79,10 @@ def attack(case: Case) -> Finding | None:
         return None
     replay = next(_replays(case), None)
     if replay is None:
-        return None
+        return _untried() if any(_with_noise(case)) else None
     release = case.publication.release
-    tried = list(islice(chain(moments(release.path) if release is not None else (), seeds()), replay.tried))
+    clock = moments(release.path) if release is not None else iter(())
+    tried = [*islice(seeds(), replay.tried), *islice(clock, replay.tried)]
     found = next((s for s in tried if np.array_equal(replay.made(Entropy.seeded(s)), replay.shown)), None)
     if found is None:
         sentence = f"none of {len(tried):,} small numbers, dates and times makes the {len(replay.shown):,} values that were compared"
@@ -93,9 +94,20 @@ def attack(case: Case) -> Finding | None:
 
 def _replays(case: Case) -> Iterator[Replay]:
     yield from _of_rows(case)
+    if case.publication.excerpt.whole:  # noise is drawn for all tuples at once
+        yield from (_of_counts(case, table, place) for place, table in _with_noise(case))
+
+
+def _with_noise(case: Case) -> Iterator[tuple[int, TupleCounts]]:
+    """The tables whose counts got noise, and nothing else."""
     for place, table in enumerate(counted_tables(case)):
         if table.stayed == 1 and not isinstance(table.counting, Exact):
-            yield _of_counts(case, table, place)
+            yield place, table
+
+
+def _untried() -> Finding:
+    sentence = "no seed was tried: a seed makes all counts with noise at once, and an excerpt of them is looked at"
+    return Finding.of_test(NAME, 0.0, 0.0, 0.0, error_of(NAME), sentence)
 
 
 def _of_rows(case: Case) -> Iterator[Replay]:
@@ -129,7 +141,7 @@ def _flipped(name: str, coins: dict[str, BaseCoins], codes: Any, place: Codes) -
 def _of_counts(case: Case, table: TupleCounts, place: int) -> Replay:
     """As all counts of a table get their noise."""
     if isinstance(table.counting, Full):
-        true, shown = _on_domain(case, table, table.counting)
+        true, shown = _on_domain(table)
         law: Any = table.law
     else:
         keys = [(name, "ascending") for name in table.tuples.column_names]
@@ -152,13 +164,9 @@ def _of_counts(case: Case, table: TupleCounts, place: int) -> Replay:
     return Replay(made, shown, float(np.log(chance).sum()), tried)
 
 
-def _on_domain(case: Case, table: TupleCounts, counting: Full) -> tuple[Codes, Codes]:
+def _on_domain(table: TupleCounts) -> tuple[Codes, Codes]:
     """True and published counts of every tuple of the domain, in the order of its codes."""
-    assert case.publication.manifest is not None
-    kinds = {column.name: column.type for column in case.publication.manifest.columns}
-    names = table.tuples.column_names
-    domains = {name: counting.domains[name].domain(kinds[name]) for name in names}
-    codes = tuple(domains[n].encode(table.tuples.column(n).combine_chunks(), n) for n in names)
-    true, shown = (np.zeros([domains[n].size for n in names], np.int64) for _ in range(2))
-    true[codes], shown[codes] = table.true, table.shown
-    return true.ravel(), shown.ravel()
+    inside = table.cell >= 0
+    true, shown = (np.zeros(math.prod(domain.size for domain in table.domains.values()), np.int64) for _ in range(2))
+    true[table.cell[inside]], shown[table.cell[inside]] = table.true[inside], table.shown[inside]
+    return true, shown

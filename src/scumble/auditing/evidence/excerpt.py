@@ -71,14 +71,15 @@ class Excerpt:
             start, held = start + part.num_rows, held + len(rows)
             while held > 2 * MOST_ROWS and self.names:
                 self.bits += 1
-                kept = [self._thinner(*each) for each in kept]
+                kept = [self.thinner(*each) for each in kept]
                 held = sum(table.num_rows for table, _ in kept)
         if not kept:
             return None, np.zeros(0, dtype=np.int64), start
         table = pa.concat_tables([table for table, _ in kept], promote_options="permissive")
         return table, np.concatenate([places for _, places in kept]), start
 
-    def _thinner(self, table: pa.Table, places: npt.NDArray[np.int64]) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    def thinner(self, table: pa.Table, places: npt.NDArray[np.int64]) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+        """What is left of rows, and of their places, that a larger excerpt had."""
         rows = self.rows(table)
         return table.take(pa.array(rows)), places[rows]
 

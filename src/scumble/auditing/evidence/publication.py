@@ -166,7 +166,9 @@ def of_release(release: Release, excerpt: Excerpt | None = None, salt: int | Non
     if manifest.form.kind == "boxes":  # which people lie in a box is told by all of them
         excerpt = Excerpt([])
     chosen = excerpt or Excerpt.of(quasi, manifest.rows, salt)
-    read = [_excerpt_of(release, name, chosen) for name in view.people]
+    bits, read = chosen.bits, [_excerpt_of(release, name, chosen) for name in view.people]
+    if chosen.bits > bits:  # one was too large: those before it are thinned as it was
+        read = [(*chosen.by(table.column_names).thinner(table, at), length) for table, at, length in read]
     tables, places, lengths = (list(each) for each in zip(*read, strict=True))
     files = [release.path / path for path in manifest.data]
     return Publication(
@@ -185,7 +187,7 @@ def of_release(release: Release, excerpt: Excerpt | None = None, salt: int | Non
 
 
 def _excerpt_of(release: Release, name: str | None, excerpt: Excerpt) -> tuple[pa.Table, Codes, int]:
-    """The rows of one of its tables; of a table that has some of the columns, by those."""
+    """The rows of one of its tables; of a table that has some of the columns, by those. Where they are too many, the excerpt becomes smaller."""
     if excerpt.whole:
         table = release.table(name, words=True)
         return table, np.arange(table.num_rows), table.num_rows
@@ -199,6 +201,7 @@ def _excerpt_of(release: Release, name: str | None, excerpt: Excerpt) -> tuple[p
         for batch in pq.ParquetFile(path, read_dictionary=text).iter_batches(1 << 18)
     )
     table, places, length = own.taken(parts)
+    excerpt.bits = own.bits
     assert table is not None
     return table.unify_dictionaries(), places, length
 

@@ -1,7 +1,7 @@
 """The tables of a counted release beside the raw table: how often each tuple truly occurs, and how often it is published; and the law in between."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +13,11 @@ from scumble.auditing.evidence.case import Case
 from scumble.auditing.evidence.column_law import Numbers
 from scumble.auditing.evidence.publication import Codes, together
 from scumble.core.arrow_types import decoded
+from scumble.core.domain import Domain
 from scumble.core.once import once
 from scumble.forms.tuples.marginals import domain_table
 from scumble.forms.tuples.record import Exact, Full, Midpoints, Practical, TuplesRecord
-from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix
+from scumble.mechanisms.noisy_count_matrix import ClampedCounts, NoisyCountMatrix, listed_domain
 from scumble.truth import recoded
 
 MOST_ROWS = 200_000
@@ -37,6 +38,21 @@ class TupleCounts:
     stayed: float
     """The probability with which a person's tuple stayed in this table."""
     counting: Exact | Practical | Full | Midpoints
+    domains: Mapping[str, Domain]
+    """Of a full count those of its columns."""
+
+    @once
+    def cell(self) -> Codes:
+        """Of a full count the place of each tuple among all of its domains, in the order in which noise is drawn; -1 where it has none."""
+        columns = [decoded(self.tuples.column(name)).combine_chunks() for name in self.domains]
+        held = np.ones(len(self.true), dtype=np.bool_)
+        for domain, column in zip(self.domains.values(), columns, strict=True):
+            held &= domain.holds(column).to_numpy(zero_copy_only=False)
+        codes = [d.encode(c.filter(pa.array(held)), n) for (n, d), c in zip(self.domains.items(), columns, strict=True)]
+        place = np.full(len(self.true), -1, np.int64)
+        shape = tuple(domain.size for domain in self.domains.values())
+        place[held] = np.ravel_multi_index(tuple(code.astype(np.int64) for code in codes), shape)
+        return place
 
     @once
     def law(self) -> ClampedCounts:
@@ -139,22 +155,24 @@ def _counted(
     shown, true = np.bincount(ours, minlength=count), np.bincount(theirs, minlength=count)
     some = np.logical_or.reduce([pc.is_valid(column).to_numpy(zero_copy_only=False) for column in both.columns])
     true = np.where(some | record.every | (record.schema_ is None), true, 0)
-    absent, counting = 0, record.counting_of(place)
+    absent, domains, counting = 0, dict[str, Domain](), record.counting_of(place)
     if isinstance(counting, Full):
-        absent = declared_tuples(case, counting) - count
-    return TupleCounts(name, both, true, shown, absent, _stayed(raw, record), counting)
+        absent, every = declared_tuples(case, counting) - count, _domains(case, counting)
+        domains = {n: every[n] for n in attributes}
+    return TupleCounts(name, both, true, shown, absent, _stayed(raw, record), counting, domains)
 
 
 def declared_tuples(case: Case, counting: Full) -> int:
     """How many tuples of the domains are looked at: all, or those of the excerpt."""
-    manifest, excerpt = case.publication.manifest, case.publication.excerpt
-    assert manifest is not None
-    kinds = {column.name: column.type for column in manifest.columns}
-    domains = {name: record.domain(kinds[name]) for name, record in counting.domains.items()}
-    if excerpt.whole:
-        return math.prod(domain.size for domain in domains.values())
-    own = excerpt.by(list(domains))
-    return len(own.rows(pa.table(domain_table(domains))))
+    domains, excerpt = _domains(case, counting), case.publication.excerpt
+    tuples = listed_domain(domain.size for domain in domains.values())  # a manifest may say anything
+    return tuples if excerpt.whole else len(excerpt.by(list(domains)).rows(pa.table(domain_table(domains))))
+
+
+def _domains(case: Case, counting: Full) -> dict[str, Domain]:
+    assert case.publication.manifest is not None
+    kinds = {column.name: column.type for column in case.publication.manifest.columns}
+    return {name: record.domain(kinds[name]) for name, record in counting.domains.items()}
 
 
 def _plain(published: pa.Table, raw: pa.Table, name: str) -> Iterator[pa.Array]:
