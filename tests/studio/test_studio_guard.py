@@ -1,18 +1,25 @@
 """Who is let in, and what a browser is told to do with the pages."""
 
+import asyncio
 import re
+import socket
+import threading
+import webbrowser
 from pathlib import Path
+from queue import Queue
+from urllib.parse import urlsplit
 
 import pytest
-from studio.visitor import PORT, TOKEN, Visitor, opened_studio, small_table
+from studio.visitor import PATIENCE, PORT, TOKEN, Visitor, opened_studio, small_table
 
+from scumble.studio import server
 from scumble.studio.app import studio_app
-from scumble.studio.guard import LARGEST
+from scumble.studio.guard import LARGEST, Guard
 
 
 @pytest.fixture
 def stranger(tmp_path: Path) -> Visitor:
-    return Visitor(studio_app(tmp_path, TOKEN, PORT)[0])
+    return Visitor(studio_app(tmp_path, [TOKEN], PORT)[0])
 
 
 def test_the_token_opens_the_door_once_and_leaves_the_address(stranger: Visitor) -> None:
@@ -24,6 +31,36 @@ def test_the_token_opens_the_door_once_and_leaves_the_address(stranger: Visitor)
     assert TOKEN not in str(entered.headers)
     assert re.search(r"; HttpOnly; SameSite=Strict; Path=/\Z", entered.headers["set-cookie"])
     assert stranger.get("/").status == 200
+    assert Visitor(stranger.app).get(f"/?token={TOKEN}").status == 403
+
+
+def test_the_browser_gets_a_token_of_its_own_and_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pages are there while the browser's command goes on; its address and the printed one open once each."""
+    said: list[str] = []
+    opened: Queue[str] = Queue()
+    over = threading.Event()
+
+    def browse(address: str) -> None:
+        opened.put(address)
+        over.wait(PATIENCE)
+
+    async def visited(app: Guard, sock: socket.socket) -> None:
+        host = f"127.0.0.1:{sock.getsockname()[1]}"
+        addresses = [said[0].split()[-1], opened.get(timeout=PATIENCE)]
+        for query in [urlsplit(one).query for one in addresses * 2]:
+            answer = await asyncio.to_thread(Visitor(app).get, f"/?{query}", host=host)
+            answers.append(answer.status)
+
+    answers: list[int] = []
+    monkeypatch.setattr(webbrowser, "open", browse)
+    monkeypatch.setattr(server, "_run", visited)
+    try:
+        server.serve(tmp_path, 0, None, True, said.append)
+    finally:
+        over.set()
+    assert answers == [303, 303, 403, 403]
 
 
 def test_a_cookie_that_is_not_ours_opens_nothing(stranger: Visitor) -> None:

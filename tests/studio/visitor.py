@@ -108,7 +108,7 @@ class Visitor:
 @contextmanager
 def opened_studio(folder: Path, seed: int | None = None) -> Iterator[tuple[Visitor, Studio]]:
     """The studio of a folder and somebody who was let in; whatever it began ends with it."""
-    app, studio = studio_app(folder, TOKEN, PORT, seed)
+    app, studio = studio_app(folder, [TOKEN], PORT, seed)
     visitor = Visitor(app)
     try:
         visitor.get(f"/?token={TOKEN}")

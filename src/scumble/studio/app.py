@@ -1,5 +1,6 @@
 """The studio's pages under one roof, behind its guard."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -71,8 +72,8 @@ def _words(project: Project) -> str:
     return "published" if project.published else "decided, not published"
 
 
-def studio_app(folder: Path, token: str, port: int, seed: int | None = None) -> tuple[Guard, Studio]:
-    """The application of a folder, and what it holds."""
+def studio_app(folder: Path, tokens: Iterable[str], port: int, seed: int | None = None) -> tuple[Guard, Studio]:
+    """The application of a folder, and what it holds; each token lets in one browser."""
     studio = Studio(folder.resolve(), seed)
     routes = [
         *FirstPage(studio).routes(),
@@ -85,7 +86,7 @@ def studio_app(folder: Path, token: str, port: int, seed: int | None = None) -> 
         return rendered("refused.html", {"seed": seed, "sentence": str(error)}, 422)
 
     app = Starlette(routes=routes, exception_handlers={InputError: refused, Exception: _broken})
-    return Guard(app, token, port), studio
+    return Guard(app, tokens, port), studio
 
 
 def _broken(request: Request, error: Exception) -> Response:

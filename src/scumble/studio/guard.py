@@ -1,4 +1,4 @@
-"""Who may come in: this machine's own user, by a browser that was handed the token, from no page but the studio's own.
+"""Who may come in: this machine's own user, by a browser that was handed a token, from no page but the studio's own.
 
 A page of a stranger can make a browser send requests to 127.0.0.1, and can make a name of its own lead there (DNS rebinding). So the Host header has to
 be ours, the cookie is sent from our own pages alone (SameSite=Strict), and whatever changes something has to come from our own origin.
@@ -7,7 +7,7 @@ be ours, the cookie is sent from our own pages alone (SameSite=Strict), and what
 import hmac
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,10 @@ HEADERS = {
     "x-frame-options": "DENY",
 }
 BROKEN = "something went wrong in the studio itself ({}); go back and try again"
+STRANGER = (
+    "open the address that `scumble studio` printed: it has a token in it, which this browser was not given; "
+    "it opens once, and a studio that is started anew prints another"
+)
 SAFE = ("GET", "HEAD")
 LARGEST = 4 << 20
 """Bytes of a body."""
@@ -45,8 +49,8 @@ LARGEST = 4 << 20
 class Guard:
     """Stands before all pages."""
 
-    def __init__(self, app: App, token: str, port: int) -> None:
-        self._app, self._token = app, token
+    def __init__(self, app: App, tokens: Iterable[str], port: int) -> None:
+        self._app, self._tokens = app, set(tokens)
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self._cookie, self._session = f"scumble-studio-{port}", fresh_bytes(24).hex()
 
@@ -62,10 +66,13 @@ class Guard:
         refusal = self._refusal(scope, headers)
         if refusal is not None:
             await _answer(started, *refusal)
-        elif not self._known(headers):
-            await self._enter(scope, started)
-        else:
+        elif self._enters(scope):
+            cookie = f"{self._cookie}={self._session}; HttpOnly; SameSite=Strict; Path=/"
+            await _answer(started, 303, "", {"location": "/", "set-cookie": cookie})
+        elif self._known(headers):
             await self._inside(scope, receive, started)
+        else:
+            await _answer(started, 403, STRANGER)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -86,18 +93,14 @@ class Guard:
             return False
         return held is not None and hmac.compare_digest(held.value.encode(), self._session.encode())
 
-    async def _enter(self, scope: Scope, send: Send) -> None:
-        """The token of the address becomes a cookie, and leaves the address."""
+    def _enters(self, scope: Scope) -> bool:
+        """Whether the address has a token, which is void from now on: others may read it in the command line of a browser."""
+        if scope["method"] != "GET" or scope["path"] != "/":
+            return False
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["path"] != "/" or not hmac.compare_digest(given.encode(), self._token.encode()):
-            await _answer(
-                send,
-                403,
-                "open the address that `scumble studio` printed: it has a token in it, which this browser was not given",
-            )
-            return
-        cookie = f"{self._cookie}={self._session}; HttpOnly; SameSite=Strict; Path=/"
-        await _answer(send, 303, "", {"location": "/", "set-cookie": cookie})
+        held = [token for token in self._tokens if hmac.compare_digest(given.encode(), token.encode())]
+        self._tokens.difference_update(held)
+        return bool(held)
 
     async def _inside(self, scope: Scope, receive: Receive, started: "_Started") -> None:
         try:

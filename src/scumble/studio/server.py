@@ -1,9 +1,10 @@
-"""Running the studio: a socket of this machine alone, a token, and an end by Ctrl-C."""
+"""Running the studio: a socket of this machine alone, tokens, and an end by Ctrl-C."""
 
 import asyncio
 import logging
 import signal
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -25,13 +26,16 @@ def serve(folder: Path, port: int, seed: int | None, browse: bool, say: Callable
     from scumble.studio.app import studio_app
 
     with _listening(port) as sock:
-        token, own = fresh_bytes(24).hex(), int(sock.getsockname()[1])
-        app, studio = studio_app(folder, token, own, seed)
-        address = f"http://{LOOPBACK}:{own}/?token={token}"
-        say(f"studio of {folder.resolve()}: {address}")
+        own = int(sock.getsockname()[1])
+        tokens = [fresh_bytes(24).hex() for _ in range(1 + browse)]  # the terminal's own, and the browser's
+        app, studio = studio_app(folder, tokens, own, seed)
+        addresses = [f"http://{LOOPBACK}:{own}/?token={token}" for token in tokens]
+        say(f"studio of {folder.resolve()}: {addresses[0]}")
         say("open it in a browser of this machine; Ctrl-C ends it")
         if browse:
-            webbrowser.open(address)
+            threading.Thread(
+                target=webbrowser.open, args=(addresses[1],), daemon=True
+            ).start()  # it may wait for a page
         try:
             asyncio.run(_run(app, sock))
         finally:
