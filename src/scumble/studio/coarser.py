@@ -7,11 +7,13 @@ from datetime import date
 from typing import Any
 
 import pyarrow as pa
+from pydantic import ValidationError
 
 from scumble.core.arrow_types import is_text
 from scumble.core.errors import ParameterError
 from scumble.core.parameters import plain
 from scumble.spec.looks.seen import Seen, dated, numeric
+from scumble.spec.problems import first_problem
 from scumble.spec.spec import Coarsen, ColumnSpec, Spec
 from scumble.studio.editing import checked
 from scumble.studio.reading import TableScan
@@ -101,7 +103,13 @@ def _with_domain(column: ColumnSpec, seen: Seen, form: Mapping[str, str], place:
     if f"values-{place}" not in form and not (low or high):  # too many to be edited in a form
         values = column.values
     fields = {"values": values, "missing": missing, "from_data": taken, **grid}
-    return column.model_copy(update=fields)
+    try:
+        made = ColumnSpec.model_validate({**dict(column), **fields})
+        if made.has_domain:
+            made.domain(seen.name, seen.kind)  # which says what cannot be one
+    except ValidationError as error:
+        raise ParameterError(f"column {seen.name!r}: {first_problem(error, ColumnSpec)}") from None
+    return made
 
 
 def _value(text: str, seen: Seen) -> Any:
