@@ -1,5 +1,6 @@
 """From a table to a release, by forms; the command beside them does the same."""
 
+import os
 import re
 import shlex
 import shutil
@@ -9,6 +10,7 @@ import threading
 from html import unescape
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from markupsafe import escape
 from studio.visitor import EVIL, FORMULA, PATIENCE, Visitor, opened_studio, small_table
@@ -194,3 +196,56 @@ def test_a_table_that_cannot_be_opened_is_a_sentence(folder: Path) -> None:
             assert (answer.status, word in unescape(answer.text)) == (422, True), path
         assert visitor.post("/projects", {"table": "0", "name": "../x"}).status == 422
     assert [path.name for path in folder.iterdir() if path.is_dir()] == []
+
+
+@pytest.mark.slow
+def test_a_domain_that_is_none_is_a_sentence_and_is_not_written(folder: Path) -> None:
+    with opened_studio(folder) as (visitor, _):
+        visitor.post("/projects", {"table": "0"})
+        roles_page(visitor)
+        visitor.post("/p/people/roles", {"role-1": "sensitive"})
+        before = (folder / "people" / "spec.toml").read_bytes()
+        for low, high, step in (
+            ("abc", "90", "1"),
+            ("18", "", "1"),
+            ("18", "90", "0"),
+            ("nan", "90", "1"),
+            ("90", "18", "1"),
+            ("1", "1e400", "1"),
+        ):
+            form = {"domain-1": "yes", "low-1": low, "high-1": high, "step-1": step}
+            answer = visitor.post("/p/people/domains", form)
+            assert answer.status == 422, (low, high, step)
+        assert visitor.post("/p/people/domains", {"domain-4": "yes", "values-4": "flu"}).status == 422
+        assert (folder / "people" / "spec.toml").read_bytes() == before
+        visitor.post("/p/people/domains", {"domain-1": "yes", "low-1": "10", "high-1": "100", "step-1": "10"})
+        assert read_spec(folder / "people" / "spec.toml").columns["age"].domain("age", pa.int64()).size == 10
+
+
+@pytest.mark.slow
+def test_another_table_is_read_anew_and_so_is_one_that_was_written_again(folder: Path) -> None:
+    with opened_studio(folder) as (visitor, studio):
+        visitor.post("/projects", {"table": "0"})
+        roles_page(visitor)
+        first = studio.work("people", "reading")
+        visitor.post("/p/people/roles", {"role-3": "public"})
+        roles_page(visitor)
+        assert studio.work("people", "reading") is first
+        small_table(folder / "more.csv", 40)
+        spec = folder / "people" / "spec.toml"
+        spec.write_text(spec.read_text().replace("people.csv", "more.csv"))
+        for rows in (40, 50):
+            small_table(folder / "more.csv", rows)
+            os.utime(folder / "more.csv", ns=(rows, rows))
+            roles_page(visitor)
+            work = studio.work("people", "reading")
+            assert work is not None
+            assert work.result.rows == rows
+
+
+def test_folders_of_csv_are_tables_and_projects_are_not(folder: Path) -> None:
+    for name, file in (("parts", "1.csv"), ("columns", "1.parquet"), ("project", "spec.toml"), ("notes", "a.pdf")):
+        (folder / name).mkdir()
+        (folder / name / file).touch()
+    (folder / "project" / "data.csv").touch()
+    assert Studio(folder).tables() == ["columns", "parts", "people.csv"]

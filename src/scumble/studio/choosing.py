@@ -125,7 +125,8 @@ class Choosing(ProjectPages):
     def _frontier(self, project: Project, scan: TableScan) -> Frontier | Work:
         """The frontier of the spec as it is, or the work on it."""
         spec, asked = project.spec(), project.questions()
-        key = fingerprint(spec, asked)
+        read = self.studio.work(project.name, "reading")
+        key = fingerprint(spec, asked) + (read.key if read is not None else "")
         work = self.studio.work(project.name, "frontier")
         if work is None or (work.key != key and not work.running) or work.state == "cancelled":
             made = Calculation("Foreseeing errors", lambda progress: frontier(scan, spec, asked, progress))
@@ -149,8 +150,7 @@ class Choosing(ProjectPages):
             return nothing()
         line = planning(project)
         if request.method == "POST":
-            work = self.studio.command(project.name, "plan", "Planning", [*line, "--format", "json"])
-            work.key = project.text()
+            self.studio.command(project.name, "plan", "Planning", [*line, "--format", "json"], key=project.text())
             return go(f"/p/{project.name}/plan")
         current = self.studio.work(project.name, "plan")
         planned = _json(current.result) if current is not None and current.state == "done" else None

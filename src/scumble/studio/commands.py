@@ -3,6 +3,7 @@
 import os
 
 from scumble.sources.address import is_url
+from scumble.studio.paths import typed
 from scumble.studio.project import QUESTIONS, SPEC, Project
 from scumble.studio.state import Studio
 
@@ -17,7 +18,7 @@ EDITIONS = {
 def table_of(studio: Studio, project: Project) -> str:
     """The table of a project, as it is typed in the studio's folder."""
     table = str(project.spec().table)
-    return table if is_url(table) else os.path.relpath(table, studio.folder)
+    return table if is_url(table) else typed(os.path.relpath(table, studio.folder))
 
 
 def starting(studio: Studio, project: Project) -> list[str]:

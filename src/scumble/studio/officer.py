@@ -1,6 +1,11 @@
-"""The officer's road: a release that somebody made, verified, attacked, read, and signed."""
+"""The officer's road: a release that somebody made, verified, attacked, read, and signed.
+
+A folder can be replaced at any time. So whatever a command found belongs to the manifest that was there when it began: it is shown beside that one alone, and
+nothing else is signed.
+"""
 
 import getpass
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -16,6 +21,7 @@ from scumble.release import describe
 from scumble.release.release import open_release
 from scumble.sources.address import is_url
 from scumble.studio.pages import explored, printed, rendered
+from scumble.studio.paths import place_of, typed
 from scumble.studio.pictures import gauge
 from scumble.studio.project import SPEC, Project, find_project
 from scumble.studio.requests import Form, endpoint, go, nothing
@@ -66,7 +72,9 @@ class Officer:
             if path not in self.studio.releases:
                 self.studio.releases.append(path)
             place = self.studio.releases.index(path)
-        self._begin(place, "verify", {})
+        before = self.studio.work(_owner(place), "verify")
+        if before is None or not before.running:
+            self._begin(place, "verify", {})
         return go(f"/r/{place}/")
 
     def _chosen(self, form: Form) -> Path:
@@ -76,22 +84,22 @@ class Officer:
         project = find_project(self.studio.folder, form.get("project", ""))
         if project is not None:
             return project.release
-        return (self.studio.folder / Path(form.get("path", "").strip()).expanduser()).resolve()
+        return place_of(self.studio.folder, form.get("path", ""))
 
-    def release(self, request: Request, form: Form, sentence: str = "") -> Response:
+    def release(self, request: Request, form: Form) -> Response:
         """What it promises, what was checked, what attacks got, and the signature."""
         place = request.path_params["place"]
         path = self._path(place)
         if path is None:
             return nothing()
-        facts: dict[str, Any] = {"summary": None, "sentence": sentence}
+        facts: dict[str, Any] = {"summary": None, "sentence": "", "digest": _digest(path)}
         try:
             opened = open_release(path)
             facts["summary"] = describe.summary(opened.title, opened.manifest, opened.terms, opened.doubts)
         except InputError as error:
-            facts["sentence"] = sentence or str(error)
-        self._verify_anew(place)
-        works = {kind: self.studio.work(_owner(place), kind) for kind in TITLES}
+            facts["sentence"] = str(error)
+        self._verify_anew(place, facts["digest"])
+        works = {kind: self._work(place, kind, facts["digest"]) for kind in TITLES}
         verified, audited = _results(works["verify"]), _results(works["audit"])
         for finding in audited or ():
             finding["gauge"] = gauge(finding["success"], finding["low"], finding["high"], finding["baseline"])
@@ -109,7 +117,7 @@ class Officer:
             "worst": max((f["grade"] for f in audited or ()), key=GRADES.index, default="none"),
             "commands": {kind: command_line(self.line(place, kind, {})) for kind in TITLES},
             "raw": self._raw(path),
-            "reported": self._report(path).is_file(),
+            "reported": _done(works["report"]),
             "key": KEY,
             "has_key": (self.studio.folder / KEY).is_file(),
             "signer": _user(),
@@ -122,13 +130,33 @@ class Officer:
         place, kind = request.path_params["place"], request.path_params["kind"]
         if self._path(place) is None or kind not in TITLES:
             return nothing()
+        if kind == "sign":
+            self._demand_verified(place, form.get("digest", ""))
         self._begin(place, kind, form).wait(0.5)
         return go(f"/r/{place}/#{kind}")
 
-    def _verify_anew(self, place: int) -> None:
+    def _demand_verified(self, place: int, shown: str) -> None:
+        """Refuses to sign another release than the one on the page, and one that was not verified here."""
+        path = self._path(place)
+        digest = "" if path is None else _digest(path)
+        if not digest or shown != digest:
+            raise ReleaseError("the release is not the one that the page showed; open it again, and look at it anew")
+        verified = self._work(place, "verify", digest)
+        if not _done(verified):
+            raise ReleaseError("this release has not been verified as it is now; verify it, then sign it")
+
+    def _work(self, place: int, kind: str, digest: str) -> Work | None:
+        """What was begun last, where it is about the release as it is; what goes on can be cancelled in any case."""
+        work = self.studio.work(_owner(place), kind)
+        if work is None or kind == "key" or work.running or work.key == digest:
+            return work
+        return None
+
+    def _verify_anew(self, place: int, digest: str) -> None:
         """After a signature the release is verified once more, which names who signed."""
-        signed, verified = (self.studio.work(_owner(place), kind) for kind in ("sign", "verify"))
-        if signed is not None and signed.state == "done" and (verified is None or verified.began < signed.began):
+        signed, verified = (self._work(place, kind, digest) for kind in ("sign", "verify"))
+        after = verified is None or (not verified.running and signed is not None and verified.began < signed.began)
+        if _done(signed) and after:
             self._begin(place, "verify", {})
 
     def cancel(self, request: Request, form: Form) -> Response:
@@ -142,10 +170,12 @@ class Officer:
         return go(f"/r/{place}/")
 
     def report(self, request: Request, form: Form) -> Response:
-        """The report as it was written."""
-        path = self._path(request.path_params["place"])
-        file = None if path is None else self._report(path)
-        return printed(file.read_text(encoding="utf-8")) if file is not None and file.is_file() else nothing()
+        """The report as it was written here, of the release as it is; another file of that name is nobody's."""
+        place = request.path_params["place"]
+        path = self._path(place)
+        if path is None or not _done(self._work(place, "report", _digest(path))) or not self._report(path).is_file():
+            return nothing()
+        return printed(self._report(path).read_text(encoding="utf-8"))
 
     def explore(self, request: Request, form: Form) -> Response:
         """The page on which the release is asked by clicking."""
@@ -169,8 +199,10 @@ class Officer:
         return lines[kind]
 
     def _begin(self, place: int, kind: str, form: Form) -> Work:
-        line = self.line(place, kind, form)
-        return self.studio.command(_owner(place), kind, TITLES[kind], line, fails=kind in ("verify", "audit"))
+        line, path = self.line(place, kind, form), self._path(place)
+        digest = "" if path is None or kind == "key" else _digest(path)
+        fails = kind in ("verify", "audit")
+        return self.studio.command(_owner(place), kind, TITLES[kind], line, fails=fails, key=digest)
 
     def _path(self, place: int) -> Path | None:
         return self.studio.releases[place] if 0 <= place < len(self.studio.releases) else None
@@ -178,7 +210,7 @@ class Officer:
     def _shown(self, path: Path) -> str:
         """A path as it is typed in the studio's folder."""
         inside = path.is_relative_to(self.studio.folder)
-        return str(path.relative_to(self.studio.folder)) if inside else str(path)
+        return typed(str(path.relative_to(self.studio.folder))) if inside else str(path)
 
     def _report(self, path: Path) -> Path:
         """Beside a release of this folder; in this folder for one from elsewhere."""
@@ -193,11 +225,24 @@ class Officer:
             table = str(Project(path.parent).spec().table)
         except InputError:
             return ""
-        return table if is_url(table) else os.path.relpath(table, self.studio.folder)
+        return table if is_url(table) else typed(os.path.relpath(table, self.studio.folder))
 
 
 def _owner(place: int) -> str:
     return f"release {place}"
+
+
+def _digest(path: Path) -> str:
+    """Of the manifest as it is written, which has the hashes of all files; signatures are not among them."""
+    try:
+        with (path / "manifest.json").open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _done(work: Work | None) -> bool:
+    return work is not None and work.state == "done"
 
 
 def _user() -> str:

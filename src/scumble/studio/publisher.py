@@ -26,7 +26,7 @@ class Publisher(ProjectPages):
 
     def __init__(self, studio: Studio) -> None:
         super().__init__(studio)
-        self._drawn: dict[tuple[str, int], dict[str, str]] = {}
+        self._drawn: dict[str, tuple[TableScan, dict[str, str]]] = {}
 
     def routes(self) -> list[Route]:
         """Where they are."""
@@ -64,8 +64,9 @@ class Publisher(ProjectPages):
                 return go(f"/p/{project.name}/roles")
             except InputError as error:
                 sentence = str(error)
-        drawn = self._drawn.setdefault((project.name, id(reading)), {})
-        cards = role_cards(spec, reading, drawn)
+        if project.name not in self._drawn or self._drawn[project.name][0] is not reading:
+            self._drawn[project.name] = (reading, {})
+        cards = role_cards(spec, reading, self._drawn[project.name][1])
         left_out = [c for c in cards if c.role in ("identifier", "dropped")]
         facts = {
             "cards": cards,
@@ -90,7 +91,9 @@ class Publisher(ProjectPages):
         if project is None or not project.spec_path.exists():
             return nothing()
         if request.method == "POST":
-            self.studio.command(project.name, "publish", "Publishing", publishing(self.studio, project))
+            self.studio.command(
+                project.name, "publish", "Publishing", publishing(self.studio, project), key=project.text()
+            )
             return go(f"/p/{project.name}/publish")
         spec = project.spec()
         roles = {
