@@ -33,6 +33,13 @@ def test_alike_rows_come_together_and_about_as_many_as_were_asked_for() -> None:
     assert 60 <= len(ages) <= 140
 
 
+def test_a_table_of_another_tool_is_looked_at_whole_up_to_a_million_rows() -> None:
+    """How many rows it has is known when it was read."""
+    case = case_of(TABLE, TABLE, quasi=["age"], sensitive=["town"])
+    assert case.publication.excerpt.whole
+    assert case.publication.table.num_rows == len(case.place) == 4000
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_seed_repeats_which_people_are_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Raw table and release are taken by the same choice, so that people meet their rows."""

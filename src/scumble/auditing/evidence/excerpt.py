@@ -32,12 +32,12 @@ class Excerpt:
 
     @classmethod
     def of(cls, names: Sequence[str], rows: int, salt: int | None = None) -> "Excerpt":
-        """Of a table of so many rows.
+        """Of a table of so many rows; 0 where that is not known yet.
 
-        >>> Excerpt.of(["age"], 10_000_000).bits, Excerpt.of(["age"], 1_000_000).bits, Excerpt.of([], 10**9).bits
-        (4, 0, 0)
+        >>> [Excerpt.of(["age"], rows).bits for rows in (10_000_000, 1_000_000, 0)], Excerpt.of([], 10**9).bits
+        ([4, 0, 0], 0)
         """
-        bits = max(0, (-(-rows // MOST_ROWS) - 1).bit_length()) if names else 0
+        bits = max(0, -(-rows // MOST_ROWS) - 1).bit_length() if names else 0
         return cls(list(names), bits, salt_of(None) if salt is None else salt)
 
     def by(self, names: Sequence[str]) -> "Excerpt":
