@@ -18,6 +18,7 @@ from scumble.forms.tuples.linear import LinearSum, Noise
 from scumble.forms.tuples.marginals import Marginal, Together
 from scumble.mechanisms.marginals.split import pairs, shares
 from scumble.mechanisms.noisy_count_matrix import ClampedCounts
+from scumble.release.verify import verify
 
 DOMAINS: dict[str, Any] = {"sex": ["F", "M"], "town": ["Bonn", "Trier", "Ulm"], "age": {"low": 0, "high": 9}}
 WORKLOAD = [["sex", "town"], ["town", "age"]]
@@ -221,7 +222,33 @@ def test_a_cell_of_one_table_is_worth_as_many_tuples_as_it_has() -> None:
     domains = {"a": Categories(["x", "y"], pa.string()), "b": Categories(["u", "v", "w"], pa.string())}
     tuples = pa.table({"a": ["x", "y"], "b": ["u", "w"], "n": [4, 7]})
     one = Marginal.of(domains, noise, tuples, "n")
-    assert Together.of([one], ["b"]).noise == Noise(0, (0.5,), 2.0)
+    assert Together.of([one], ["b"]).noise == Noise(0, (0.5,), 2 * one.variance, 2.0)
     assert Together.of([one], []).rows.shape == ()
     swapped = Together.of([one], ["b", "a"])
     np.testing.assert_array_equal(swapped.rows, one.rows.T)
+
+
+def test_columns_whose_names_read_alike_together_have_tables_of_their_own() -> None:
+    domains = {name: ["no", "yes"] for name in ("a", "b c", "a b", "c")}
+    table = pa.table({name: np.random.default_rng(5).choice(["no", "yes"], 300) for name in domains})
+    release = published(
+        table, sensitive=list(domains), domains=domains, settings={"marginals": [["a", "b c"], ["a b", "c"]]}
+    )
+    first = 'SELECT a, "b c", COUNT(*) AS n FROM release GROUP BY 1, 2'
+    before = release.query(first)["n"].value
+    release.query('SELECT "a b", c, COUNT(*) AS n FROM release GROUP BY 1, 2')
+    np.testing.assert_array_equal(release.query(first)["n"].value, before)
+
+
+def test_a_forged_epsilon_costs_no_memory(tmp_path: Path) -> None:
+    """Its noise would have a deviation of a billion rows; quantiles are worked out in deviations. With less it is no epsilon."""
+    published(out=tmp_path / "r")
+    for epsilon in (1e-9, 1e-30):
+        rewritten(tmp_path / "r", lambda d, own=epsilon: d["form"]["counting"]["epsilons"].__setitem__(0, own))
+        release = scumble.open(tmp_path / "r")
+        assert [check for check in verify(release) if not check.passed]
+        if epsilon == 1e-9:
+            assert len(release.query("SELECT sex, COUNT(*) AS n FROM release GROUP BY sex")) == 2
+        else:
+            with pytest.raises(ParameterError, match="epsilon must be above 0"):
+                release.query("SELECT sex, COUNT(*) AS n FROM release GROUP BY sex")

@@ -17,6 +17,7 @@ from scumble.cli import app
 from scumble.core.errors import ParameterError, QueryError
 from scumble.release.fidelity import fidelity
 from scumble.release.synthetic import EstimatedJoint, Synthetic
+from scumble.release.verify import verify
 
 ILLS = ["flu", "cold", "gout"]
 DRAWN = 20_000
@@ -129,6 +130,18 @@ def test_no_combination_of_public_values_is_lost_to_coins() -> None:
     assert joint.weights.sum(axis=1) == pytest.approx([rows[line["a"], line["b"]] for line in joint.public.to_pylist()])
 
 
+def test_numbers_that_are_none_are_one_value() -> None:
+    """All of them have flu, which few others have."""
+    rng = np.random.default_rng(8)
+    x = rng.choice([1.0, 2.0, np.nan], 3000)
+    ills = np.where(np.isnan(x), "flu", rng.choice(ILLS, 3000, p=[0.1, 0.45, 0.45]))
+    release = publish_openly(pa.table({"x": x, "ill": ills}), sensitive="ill", domains={"ill": ILLS}, gamma=50, seed=1)
+    rows = release.synthesize(DRAWN, seed=3).rows
+    none, flu = pc.is_nan(rows["x"]).to_numpy(), pc.equal(rows["ill"], "flu").to_numpy()
+    assert flu[none].mean() > 0.95
+    assert flu[~none].mean() < 0.15
+
+
 def test_columns_of_one_kind_alone_are_drawn_too(release: scumble.Release) -> None:
     assert set(release.synthesize(300, columns=["town"]).rows["town"].to_pylist()) <= {f"<t{i}>" for i in range(8)}
     assert set(release.synthesize(300, columns="ill").rows["ill"].to_pylist()) <= set(ILLS)
@@ -181,5 +194,9 @@ def test_the_command_writes_rows_and_page(release: scumble.Release, tmp_path: Pa
     assert len(out.read_text().splitlines()) == 71
     assert "Synthetic rows" in (tmp_path / "rows.html").read_text()
     assert CliRunner().invoke(app, arguments).exit_code != 0, "nothing is replaced"
+    for wrong in (["-o", str(path / "data.parquet")], ["-o", str(out), "--page", str(out)]):
+        refused = CliRunner().invoke(app, ["synthesize", str(path), *wrong, "--overwrite"])
+        assert isinstance(refused.exception, ParameterError), refused.output
+    assert not [check for check in verify(scumble.open(path)) if not check.passed and check.name == "hashes"]
     again = scumble.open(path).synthesize(70, seed=2).rows
     assert read_csv(out)["ill"].to_pylist() == again["ill"].to_pylist()

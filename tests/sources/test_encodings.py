@@ -152,6 +152,20 @@ def test_a_file_that_does_not_fit_its_folder_is_named(tmp_path: Path, second: st
         whole(read(both))
 
 
+def test_a_file_that_is_there_twice_does_not_count_twice(tmp_path: Path) -> None:
+    both = folder(tmp_path / "both", a=TEXT)
+    (both / "a.csv.gz").write_bytes(gzip.compress(TEXT.encode()))
+    with pytest.raises(TableError, match=r"a\.csv and a\.csv\.gz are one file twice"):
+        read(both)
+
+
+@pytest.mark.parametrize("encoding", ["idna", "punycode", "unicode_escape", "cp1252\0"])
+def test_a_codec_that_no_file_is_written_in_is_refused(tmp_path: Path, encoding: str) -> None:
+    path = folder(tmp_path / "f", a=TEXT) / "a.csv"
+    with pytest.raises(TableError, match="there is no encoding"):
+        read(f"{path}?encoding={encoding}")
+
+
 def test_a_folder_has_one_encoding(tmp_path: Path) -> None:
     both = folder(tmp_path / "both", a=TEXT)
     for name in "ab":

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from scumble.cli.progress import progress_bar
+from scumble.core.errors import ParameterError
 
 
 def command(
@@ -36,8 +37,11 @@ def command(
 
     beside = page or out.with_suffix(".html")
     demand_kind(out)
+    if out.absolute() == beside.absolute():
+        raise ParameterError(f"the rows and their page cannot both be {out}; name another file for the page (--page)")
     for path in (out, beside):
         demand_file(path, overwrite)
+        _demand_outside(path)
     need("jinja2", "report")
     with progress_bar("drawing"):
         synthetic = open(*releases).synthesize(rows, columns=column or None, seed=seed, timeout=timeout)
@@ -46,3 +50,13 @@ def command(
     print(
         f"{out}: {len(synthetic):,} synthetic rows, which are not data; {beside} says where they agree with the release"
     )
+
+
+def _demand_outside(path: Path) -> None:
+    """Refuses a file in the folder of a release, which would be no release any more."""
+    from scumble.release.manifest import NAME
+
+    if any((folder / NAME).is_file() for folder in path.absolute().parents):
+        raise ParameterError(
+            f"{str(path)!r} lies in the folder of a release, which is kept as it is; name a file elsewhere"
+        )

@@ -24,7 +24,7 @@ def demand_epsilon_only(spec: Spec) -> Any:
     """The epsilon of a target that says nothing else."""
     target = spec.privacy
     if target.epsilon is None or any(v is not None for v in (target.rho1, target.rho2, target.gamma, target.retain)):
-        raise ParameterError(f"{spec.mechanism} is given by epsilon (and k and delta in its settings), by nothing else")
+        raise ParameterError(f"{spec.mechanism} is given by epsilon, and by nothing else of [privacy]")
     return target.epsilon
 
 

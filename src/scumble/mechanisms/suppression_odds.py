@@ -74,11 +74,15 @@ def suppression_parameters(k: int, epsilon: Any, delta: Any) -> tuple[int, float
     return int(k), rate, failure
 
 
+LEAST_EPSILON = 1e-9
+"""With less nobody could tell the noise from anything."""
+
+
 def demand_epsilon(epsilon: Any) -> float:
     """A usable epsilon."""
     rate = number(epsilon, "epsilon")
-    if not 0 < rate <= 700:
-        raise ParameterError(f"epsilon must be above 0 and at most 700, not {epsilon}")
+    if not LEAST_EPSILON <= rate <= 700:
+        raise ParameterError(f"epsilon must be above 0 (at least {LEAST_EPSILON:g}) and at most 700, not {epsilon}")
     return rate
 
 

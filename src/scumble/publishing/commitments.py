@@ -1,7 +1,8 @@
 """What a manifest says of its keyed coins, checked by whoever has the key: the commitment of each column, made anew.
 
 A commitment is a keyed digest of attribute, domain, thresholds, and whether a person may have several rows. Without the key nobody can make
-it, so that a manifest in which one of these was changed shows nothing to other readers; with the key it is found.
+it, so that a manifest in which attribute, domain or thresholds were changed shows nothing to other readers; with the key it is found. The column
+is not in it: attributes of columns with the same domain and the same thresholds can be exchanged, and a signature alone protects from that.
 """
 
 from pathlib import Path

@@ -28,6 +28,10 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+NAN = ("NaN",)
+"""The key of a number that is none."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """A column, as it is or in ranges."""
@@ -65,7 +69,7 @@ class Axis:
         """The places of values."""
         values: list[Any] = column.to_pylist()
         if not self.bounds:
-            return values
+            return [_key(value) for value in values]
         return [-1 if value is None else bisect_right(self.bounds, value) for value in values]
 
     def counts(self, release: "Release", others: "Sequence[Axis]", method: str, **how: Any) -> Estimates:
@@ -80,5 +84,10 @@ class Axis:
 
 def keys_of(answer: Estimates) -> list[tuple[Any, ...]]:
     """The places of the lines of an answer, on all of its axes."""
-    columns = [answer.groups.column(name).to_pylist() for name in answer.labels]
+    columns = [map(_key, answer.groups.column(name).to_pylist()) for name in answer.labels]
     return list(zip(*columns, strict=True))
+
+
+def _key(value: Any) -> Any:
+    """The value, as a key: every NaN is one, and no NaN is equal to itself."""
+    return NAN if value != value else value

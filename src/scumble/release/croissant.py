@@ -4,7 +4,7 @@ import json
 from typing import Any
 from urllib.parse import quote
 
-from scumble.release.described import description, licence, located, metadata_of, perturbed, title
+from scumble.release.described import description, licence, located, metadata_of, perturbed, title, told_of_persons
 from scumble.release.manifest import Manifest
 from scumble.release.records import ColumnRecord, FileRecord
 
@@ -48,7 +48,7 @@ def croissant(manifest: Manifest) -> str:
         "publisher": {"@type": "sc:Organization", "name": said.publisher} if said.publisher else None,
         "inLanguage": said.language,
         "keywords": said.keywords or None,
-        "rai:personalSensitiveInformation": manifest.sensitive or None,
+        "rai:personalSensitiveInformation": told_of_persons(manifest) or None,
         "rai:dataManipulationProtocol": perturbed(manifest),
         "rai:dataLimitations": manifest.not_covered or None,
         "distribution": [_file(manifest, files[path]) for path in manifest.data],

@@ -40,7 +40,9 @@ def dcat(manifest: Manifest) -> str:
         "dcat:theme": {"@id": f"{EUROPE}/data-theme/{said.theme}"} if said.theme else None,
         "dct:accessRights": {"@id": f"{EUROPE}/access-right/{said.access}"} if said.access else None,
         "dct:provenance": {"@type": "dct:ProvenanceStatement", "rdfs:label": perturbed(manifest)},
-        "healthdcatap:numberOfRecords": _count(manifest.rows) if said.theme == HEALTH else None,
+        "healthdcatap:numberOfRecords": _count(manifest.rows)
+        if said.theme == HEALTH and manifest.view.row_by_row
+        else None,
         "dcat:distribution": [_distribution(manifest, file) for file in manifest.files if file.rows is not None],
     }
     stated = {name: value for name, value in document.items() if value is not None}

@@ -14,7 +14,13 @@ def metadata_of(manifest: Manifest) -> Metadata:
 
 def title(manifest: Manifest) -> str:
     """The publisher's, or how large it is and how it was published."""
-    return metadata_of(manifest).title or f"A table of {manifest.rows:,} rows, published with scumble"
+    table = f"A table of {manifest.rows:,} rows" if manifest.view.row_by_row else "Counts of the rows of a table"
+    return metadata_of(manifest).title or f"{table}, published with scumble"
+
+
+def told_of_persons(manifest: Manifest) -> list[str]:
+    """The columns that were protected: perturbed, counted with noise, or put apart."""
+    return [column.name for column in manifest.columns if column.role in ("sensitive", "counted", "tuple", "apart")]
 
 
 def description(manifest: Manifest) -> str:

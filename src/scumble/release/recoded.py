@@ -31,17 +31,22 @@ def recoded_checks(release: Release) -> list[Check]:
     """A check of each column that was recoded, by the manifest's word, and a line for those that were not."""
     open_columns = [c for c in release.manifest.columns if c.role in ("public", "counted")]
     recoded = [c for c in open_columns if c.coarsened or c.merged is not None]
-    plain = [c.name for c in open_columns if c not in recoded]
-    return [*(_check(release, record) for record in recoded), *([_as_they_are(release, plain)] if plain else [])]
+    plain = {what: [c.name for c in open_columns if c not in recoded and c.role == what] for what in AS_THEY_ARE}
+    as_they_are = [_as_they_are(release, what, names) for what, names in plain.items() if names]
+    return [*(_check(release, record) for record in recoded), *as_they_are]
 
 
-def _as_they_are(release: Release, names: list[str]) -> Check:
+AS_THEY_ARE = {"public": "as in the table", "counted": "counted by the values of the table"}
+"""What nobody can see of columns that were not recoded, by their role."""
+
+
+def _as_they_are(release: Release, what: str, names: list[str]) -> Check:
     """That nobody made a column coarser leaves no trace; steps that its numbers have all the same are told."""
     steps = [f"all of {name} are multiples of {step:,}" for name in names if (step := _step(release, name)) > 1]
     shown = f" ({'; '.join(steps)})" if steps else ""
     return said(
-        "public values",
-        f"{', '.join(names)} {'are' if len(names) > 1 else 'is'} as in the table, not made coarser{shown}",
+        f"{what} values",
+        f"{', '.join(names)} {'are' if len(names) > 1 else 'is'} {AS_THEY_ARE[what]}, not made coarser{shown}",
     )
 
 

@@ -24,6 +24,7 @@ from scumble.sources.problems import demand_names, one_line
 if TYPE_CHECKING:
     from scumble.engines.duckdb.csv_files import CsvFile
 
+PACKED = (".gz", ".zst")
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".txt")
 
 
@@ -48,7 +49,7 @@ class CsvSource:
         self.name = path.name
         encoding = option_of(asked, "encoding", path.name)
         self.folder = path if path.is_dir() else None
-        self.files = files_in(path, ENDINGS) if path.is_dir() else [path]
+        self.files = _each_once(files_in(path, ENDINGS)) if path.is_dir() else [path]
         self.rows: int | None = None
         self._headers = [_Header(file, encoding, lenient=text is source.EVERY) for file in self.files]
         for header in self._headers:
@@ -100,3 +101,16 @@ class _Header:
                 f"{self.file.name} names other columns than {first.file.name}, or in another order; one table has one header: "
                 "mend the file, or move it out of the folder"
             )
+
+
+def _each_once(files: list[Path]) -> list[Path]:
+    """The files of a folder; one that is there twice, packed and unpacked, would count each of its rows twice."""
+    plain: dict[Path, Path] = {}
+    for file in files:
+        unpacked = file.with_suffix("") if file.suffix.lower() in PACKED else file
+        if unpacked in plain:
+            raise TableError(
+                f"{plain[unpacked].name} and {file.name} are one file twice, so that each of its rows would count twice; move one out of the folder"
+            )
+        plain[unpacked] = file
+    return files

@@ -54,11 +54,17 @@ def _unsaid(file: Path, head: bytes, marked: str | None) -> str:
     return marked or "utf-8"
 
 
+NOT_OF_FILES = ("idna", "punycode", "undefined")
+"""Codecs of Python that no file is written in."""
+
+
 def _said(file: Path, encoding: str, marked: str | None) -> str:
     try:
         "".encode(encoding)
         name = codecs.lookup(encoding).name
-    except (LookupError, UnicodeError):
+        if name in NOT_OF_FILES or name.endswith("escape"):
+            raise LookupError(name)
+    except (LookupError, ValueError):
         raise TableError(
             f"there is no encoding {encoding!r}; name one such as cp1252, latin-1, utf-16-le or shift_jis"
         ) from None

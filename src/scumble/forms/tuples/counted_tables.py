@@ -44,14 +44,14 @@ class Counting:
         count = _of_rows if release.transactions is None else _of_transactions
         counted, capped = count(release, tables, engine)
         noise = tables[0].noise
-        name = " ".join(["scumble counted", *(table.name for table in tables)])
+        name = " ".join(["scumble counted", *(repr(table.name) for table in tables)])
         several = release.transactions is not None
         return cls._registered(engine, name, counted, several, None if noise is None else Noise.of(noise), capped)
 
     @classmethod
     def of_cells(cls, together: Together, domains: Mapping[str, Domain], engine: Engine) -> "Counting":
         """The cells of some columns, which marginals were put together for."""
-        name = " ".join(["scumble cells of", *domains])
+        name = " ".join(["scumble cells of", *map(repr, domains)])
         return cls._registered(engine, name, together.table(domains), False, together.noise, None)
 
     @classmethod

@@ -72,7 +72,9 @@ def _open(average: bool, value: Floats, span: Span | None) -> Bounds:
 def _sum(name: str, sums: Sums, known: Known) -> Estimate:
     form = sums.total
     reach = form.reach(known.noise, known.share)
-    low, high = form.value - reach, form.value + reach
+    raised = form.reach_of_raised(known.noise, known.share)
+    low = form.value - np.where(sums.least >= 0, reach, raised)
+    high = form.value + np.where(sums.most <= 0, reach, raised)
     if known.noise is not None:
         certain = known.noise.floor * sums.weight
         low = np.where(sums.least >= 0, np.maximum(low, certain), low)

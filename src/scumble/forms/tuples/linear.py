@@ -20,6 +20,10 @@ from scumble.mechanisms.noisy_count_matrix import ClampedCounts
 
 MANY = 200
 """Tuples from which on the normal quantile is used."""
+FINEST = 1e-3
+"""The least rate that quantiles are worked out for: noise of less has the same ones, in its standard deviations, by one in a thousand."""
+ROUNDED = 1 + 1e-12
+"""What keeps a reach that is a whole number from falling short of it."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,13 +36,15 @@ class Noise:
     """Rows that it stands for at least."""
     rates: tuple[float, ...]
     """Of the tables that it was counted in."""
+    variance: float
+    """Of a count above the floor."""
     worth: float = 1.0
     """To how many tuples of one weight its noise adds up: more than one where it is itself a sum."""
 
     @classmethod
     def of(cls, counts: ClampedCounts) -> "Noise":
         """That of one count."""
-        return cls(counts.floor, (counts.rate,))
+        return cls(counts.floor, (counts.rate,), float(counts.estimate([counts.floor + 1])[1][0]))
 
     @property
     def even(self) -> bool:
@@ -91,7 +97,22 @@ class LinearSum:
 
     def reach(self, noise: Noise | None, share: float) -> Floats:
         """Half the width of the interval; none where counts are exact."""
-        return np.zeros_like(self.value) if noise is None else self.quantiles(noise, share) * np.sqrt(self.variance)
+        if noise is None:
+            return np.zeros_like(self.value)
+        return self.quantiles(noise, share) * np.sqrt(self.variance) * ROUNDED
+
+    def reach_of_raised(self, noise: Noise | None, share: float) -> Floats:
+        """How far it reaches to the side to which counts at the floor may be larger than they stand for.
+
+        Of a count at the floor nothing is known but that its noise was not above it. Where one tuple decides, the true count may lie as far above the floor as
+        noise reaches that was not raised. So what it stands for and its variance are taken back, for one tuple of the usual weight at most.
+        """
+        if noise is None:
+            return np.zeros_like(self.value)
+        weight = np.divide(self.fourth, self.square, out=np.zeros_like(self.square), where=self.square > 0)
+        raised = np.maximum(self.square * noise.variance - self.variance, 0)
+        one = np.minimum(raised, weight * noise.variance / 2)
+        return (np.sqrt(one) + self.quantiles(noise, share) * np.sqrt(self.variance + one)) * ROUNDED
 
 
 def weighted_quantile(rate: float, count: int, share: float, even: bool) -> float:
@@ -116,7 +137,7 @@ def quantile(rate: float, count: int, share: float, beyond: float = 0.0) -> floa
     normal = NormalDist().inv_cdf(0.5 + share / 2)
     if count == 0 or count >= MANY:
         return normal
-    r = float(np.exp(-rate))
+    r = float(np.exp(-max(rate, FINEST)))
     deviation = float(np.sqrt(count * 2 * r)) / (1 - r)
     reach = int(40 * deviation + 60)
     size = 1 << (2 * reach).bit_length()

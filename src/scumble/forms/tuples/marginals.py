@@ -98,7 +98,7 @@ def _noise(marginals: Sequence[Marginal], weights: Floats, tuples: Sequence[int]
     squares = [w * w * marginal.variance for w, marginal in zip(weights, marginals, strict=True)]
     second = sum(n * square for n, square in zip(tuples, squares, strict=True))
     fourth = sum(n * square * square for n, square in zip(tuples, squares, strict=True))
-    return Noise(0, tuple(marginal.noise.rate for marginal in marginals), second * second / fourth)
+    return Noise(0, tuple(marginal.noise.rate for marginal in marginals), second, second * second / fourth)
 
 
 def domain_table(domains: Mapping[str, Domain]) -> dict[str, pa.Array]:

@@ -71,8 +71,8 @@ def _marginals(record: TuplesRecord, counting: Marginals) -> str:
     """Each table, with the noise of its counts."""
     lines = []
     for table, epsilon in zip(record.tables, counting.epsilons, strict=True):
-        r = math.exp(-epsilon)
-        numbers = f"{epsilon!r} | {r!r} | {-r / (1 - r)!r} | {2 * r / (1 - r) ** 2!r} | {r / (1 - r) ** 2!r}"
+        r, rest = math.exp(-epsilon), -math.expm1(-epsilon)
+        numbers = f"{epsilon!r} | {r!r} | {-r / rest!r} | {2 * r / rest**2!r} | {r / rest**2!r}"
         lines.append(f"| {plain(table.name)} | {_shown(table.attributes)} | {numbers} |")
     return (
         "Each table is a marginal: the rows of the original table were counted by some of the columns, and every combination of their declared values was published X = max(0, i + Z) "

@@ -11,6 +11,8 @@ from scumble.spec.spec import Model
 
 MOST = 10**9
 """Of k: more people than any table has."""
+LEAST = 1e-100
+"""Of an epsilon: its noise can still be computed with."""
 
 
 COUNTED = 10**15
@@ -33,7 +35,7 @@ class Practical(Model):
 
     kind: Literal["practical"] = "practical"
     k: int = Field(ge=1, le=MOST)
-    epsilon: float = Field(gt=0)
+    epsilon: float = Field(ge=LEAST, le=MOST)
     delta: float = Field(gt=0, lt=1)
 
 
@@ -41,7 +43,7 @@ class Full(Model):
     """Every tuple of the domain, with noise on its count."""
 
     kind: Literal["full"] = "full"
-    epsilon: float = Field(gt=0)
+    epsilon: float = Field(ge=LEAST, le=MOST)
     domains: dict[str, DomainRecord]
 
 
@@ -56,7 +58,7 @@ class Marginals(Model):
     """Of each table of the schema every tuple of the domains of its columns, with noise on its count."""
 
     kind: Literal["full_tables"] = "full_tables"
-    epsilons: list[Annotated[float, Field(gt=0, le=MOST)]]
+    epsilons: list[Annotated[float, Field(ge=LEAST, le=MOST)]]
     """Of each table."""
     domains: dict[str, DomainRecord]
 
@@ -71,7 +73,7 @@ Counting = Annotated[Exact | Practical | Full | Midpoints | Marginals, Field(dis
 class KeptRecord(Model):
     """How many columns the tuples had that stayed in each table, counted with noise."""
 
-    epsilon: float = Field(gt=0, le=MOST)
+    epsilon: float = Field(ge=LEAST, le=MOST)
     counts: list[list[Annotated[int, Field(ge=-COUNTED, le=COUNTED)]]]
     """For each table, for each number of columns that is told apart (mechanisms/kept_columns.py)."""
 

@@ -25,7 +25,8 @@ export function together(marginals, names, domains) {
   const squares = marginals.map(({ noise }, i) => weights[i] ** 2 * noise.variance_above);
   const second = squares.reduce((sum, square, i) => sum + tuples[i] * square, 0);
   const fourth = squares.reduce((sum, square, i) => sum + tuples[i] * square ** 2, 0);
-  const noise = { floor: 0, rates: marginals.map((marginal) => marginal.noise.rate), worth: second ** 2 / fourth };
+  const rates = marginals.map((marginal) => marginal.noise.rate);
+  const noise = { floor: 0, rates, variance_above: second, worth: second ** 2 / fourth };
   return { rows, variances, noise };
 }
 

@@ -40,8 +40,9 @@ function open(average, value, span) {
 function summed(name, sums, { noise, level }) {
   const form = sums.total;
   const far = form.reach(noise, level);
-  const low = zip((v, r) => v - r, form.value, far);
-  const high = zip((v, r) => v + r, form.value, far);
+  const raised = form.reachOfRaised(noise, level);
+  const low = form.value.map((v, i) => v - (sums.least[i] >= 0 ? far[i] : raised[i]));
+  const high = form.value.map((v, i) => v + (sums.most[i] <= 0 ? far[i] : raised[i]));
   if (noise)
     for (let i = 0; i < low.length; i++) {
       const certain = noise.floor * sums.weight[i];

@@ -10,6 +10,10 @@ import { inverseOfEven } from "./fourier.js";
 import { reach } from "./normal.js";
 
 const MANY = 200;
+/** The least rate that quantiles are worked out for. */
+const FINEST = 1e-3;
+/** What keeps a reach that is a whole number from falling short of it. */
+const ROUNDED = 1 + 1e-12;
 
 /** A sum of weight times count, for every row of an answer: value, variance, sums of squared weights and of their fourth powers, and how many tuples. */
 export class LinearSum {
@@ -45,7 +49,18 @@ export class LinearSum {
   /** Half the width of the interval; none where counts are exact. */
   reach(noise, level) {
     if (!noise) return filled(this.value.length);
-    return zip((q, v) => q * Math.sqrt(v), this.quantiles(noise, level), this.variance);
+    return zip((q, v) => q * Math.sqrt(v) * ROUNDED, this.quantiles(noise, level), this.variance);
+  }
+
+  /** How far it reaches to the side to which counts at the floor may be larger than they stand for. */
+  reachOfRaised(noise, level) {
+    if (!noise) return filled(this.value.length);
+    return this.quantiles(noise, level).map((q, i) => {
+      const [square, fourth, variance] = [this.square[i], this.fourth[i], this.variance[i]];
+      const raised = Math.max(square * noise.variance_above - variance, 0);
+      const one = Math.min(raised, square > 0 ? ((fourth / square) * noise.variance_above) / 2 : 0);
+      return (Math.sqrt(one) + q * Math.sqrt(variance + one)) * ROUNDED;
+    });
   }
 }
 
@@ -61,7 +76,7 @@ function quantile(rate, count, level, beyond = 0) {
 function computed(rate, count, level, beyond) {
   const normal = reach(level);
   if (count === 0 || count >= MANY) return normal;
-  const r = Math.exp(-rate);
+  const r = Math.exp(-Math.max(rate, FINEST));
   const deviation = Math.sqrt(count * 2 * r) / (1 - r);
   if (!deviation) return normal;
   const far = Math.trunc(40 * deviation + 60);
