@@ -1,6 +1,7 @@
 """The files of a release, read: what is no Parquet file, or a broken one, is a changed release."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,8 +48,8 @@ def dictionaries(path: Path, column: str) -> Iterator[list[str | None]]:
         place = file.schema_arrow.names.index(column)
         for number in range(file.num_row_groups):
             if file.metadata.row_group(number).column(place).has_dictionary_page:
-                first = next(file.iter_batches(1, row_groups=[number], columns=[column]))
-                yield first.column(0).dictionary.to_pylist()
+                for first in islice(file.iter_batches(1, row_groups=[number], columns=[column]), 1):
+                    yield first.column(0).dictionary.to_pylist()
 
 
 def schema_of(path: Path, name: str) -> pa.Schema:

@@ -119,7 +119,7 @@ class ClampedCounts:
 
         >>> full = ClampedCounts.full(1)
         >>> full.expected_variance([0, 3]).round(4).tolist()
-        [1.1682, 1.8087]
+        [1.1683, 1.8078]
         """
         at_floor = np.exp(-self.rate * (np.asarray(counts, np.float64) - self.floor)) / (1 + self.r)
         return np.asarray(self.r / self._rest**2 * (2 - at_floor))
