@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import scumble
@@ -14,6 +16,7 @@ from scumble.core.errors import ReleaseError
 from scumble.forms import FORMS, find_form
 from scumble.forms.boxes.record import BoxesRecord
 from scumble.forms.buckets.record import BucketsRecord
+from scumble.forms.files import dictionaries
 from scumble.forms.records import DomainRecord, FormRecord, TableRecord
 from scumble.forms.rows.record import RowsRecord, SamplingRecord
 from scumble.forms.tuple_set.record import TupleSetRecord
@@ -152,3 +155,12 @@ def test_a_form_of_another_mechanism_is_refused(folder: Path) -> None:
     rewritten(folder, lambda document: document.update(form={"kind": "rows"}))
     with pytest.raises(ReleaseError, match="which rows do not have"):
         scumble.open(folder)
+
+
+def test_a_row_group_without_rows_lists_no_words(tmp_path: Path) -> None:
+    """Rows are dealt to row groups by coins, and a small table leaves some of them empty."""
+    words = pa.table({"ill": pa.array(["flu", "cold"]).dictionary_encode()})
+    with pq.ParquetWriter(tmp_path / "t.parquet", words.schema) as writer:
+        for part in (words, words.slice(0, 0), words):
+            writer.write_table(part)
+    assert list(dictionaries(tmp_path / "t.parquet", "ill")) == [["flu", "cold"], ["flu", "cold"]]
