@@ -35,6 +35,9 @@ SAME = {"unbiased": 1e-9, "likelihood": 1e-6}
 """How far an answer may be from the kept one, relatively. Sums of floats depend on their order; the likelihood is climbed step by step."""
 
 
+RAISED = ("noisy_counts_full",)
+"""Releases with counts that were raised to the floor: their upper ends reach farther since then, because the truth may."""
+
 LATER_CHECKS = (
     "bytes",
     "coins",
@@ -90,14 +93,15 @@ def same(found: Any, kept: Any, found_by: str) -> bool:
     return math.isclose(found, kept, rel_tol=SAME.get(found_by, 1e-9), abs_tol=SAME.get(found_by, 1e-9))
 
 
-def differences(found: dict[str, Any], kept: dict[str, Any]) -> Iterator[str]:
-    """What an answer says otherwise than the kept one."""
+def differences(found: dict[str, Any], kept: dict[str, Any], raised: bool = False) -> Iterator[str]:
+    """What an answer says otherwise than the kept one; upper ends that were raised may be higher."""
     for number, (now, then) in enumerate(zip(found["rows"], kept["rows"], strict=True)):
         if list(now) != list(then):
             yield f"row {number} has {list(now)}, and had {list(then)}"
         for name, value in then.items():
             how = kept["found"].get(re.sub("_(se|low|high|least|bound)$", "", name), "exact")
-            if not same(now.get(name), value, how):
+            higher = raised and name.endswith("_high") and now[name] > value
+            if not higher and not same(now.get(name), value, how):
                 yield f"row {number}, {name}: {now.get(name)!r}, and was {value!r}"
 
 
@@ -125,7 +129,7 @@ def test_a_kept_release_answers_as_it_did(name: str, releases: dict[str, scumble
         if "rows" in kept:  # what was refused then may be answered since
             assert found.get("found") is not None, kept["sql"]
             assert found["found"] == kept["found"], kept["sql"]
-            assert not list(differences(found, kept)), kept["sql"]
+            assert not list(differences(found, kept, name in RAISED)), kept["sql"]
 
 
 @pytest.mark.slow
